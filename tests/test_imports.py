@@ -62,6 +62,7 @@ ADDRESSES = {
         ),
         *("judge/", "dedup/", "jobs/dedup/earlier.py", "jobs/merge/"),
     ),
+    "prometheus_client": ("metrics/families.py",),
     "psycopg": ("jobs/store/postgresql.py",),
     "publicsuffixlist": ("urls/suffixes.py",),
     "py4j": ("jobs/engine/spark.py",),

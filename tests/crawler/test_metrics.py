@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from prometheus_client.openmetrics import parser as open_parser
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests import crashing, truth
 from tests.crawler.conftest import Finished
@@ -18,18 +20,15 @@ from tests.redisserver import needs_redis
 from tests.world import World
 from windrow.metrics import METRICS
 
-pytest.importorskip("prometheus_client")
-from prometheus_client.openmetrics import parser as open_parser
-from prometheus_client.parser import text_string_to_metric_families
-
-Samples = dict[tuple[str, ...], float]  # (name, value of each label but crawl …) -> value
+Samples = dict[tuple[str, ...], float]  # (name, shard if there is one, value of each other label but crawl …) -> value
 
 
 def samples(text: str) -> Samples:
     found: Samples = {}
     for family in text_string_to_metric_families(text):
         for one in family.samples:
-            key = (one.name, *[value for label, value in one.labels.items() if label != "crawl"])
+            labels = sorted(one.labels, key=lambda label: (label != "shard", label))
+            key = (one.name, *(one.labels[label] for label in labels if label != "crawl"))
             assert key not in found, f"{key} is there twice"
             found[key] = one.value
     return found

@@ -199,7 +199,7 @@ def test_one_endpoint_joins_all_processes_and_leaves_out_those_that_have_died_or
     status, _, body = asyncio.run(main())
     assert status == 200
     assert body.decode().splitlines()[2:] == [
-        f'windrow_frames_total{{crawl="c",shard="{shard}"}} 3' for shard in ("own", "000", "001")
+        f'windrow_frames_total{{crawl="c",shard="{shard}"}} 3.0' for shard in ("own", "000", "001")
     ]
 
 

@@ -7,14 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prometheus_client.openmetrics import parser as open_parser
+from prometheus_client.parser import text_string_to_metric_families
 
 from windrow import metrics
 from windrow.metrics import METRICS, Family, Histogram
 from windrow.metrics.families import SECONDS, MetricSample
-
-prometheus_client = pytest.importorskip("prometheus_client")
-from prometheus_client.openmetrics import parser as open_parser  # noqa: E402
-from prometheus_client.parser import text_string_to_metric_families  # noqa: E402
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)))
 NUMBERS = st.one_of(st.integers(0, 2**53), st.floats(0, 1e300), st.just(math.inf))
@@ -92,11 +90,11 @@ def test_only_openmetrics_ends_with_a_mark() -> None:
     families = [metrics.single("windrow_frames_total", 3)]
     assert metrics.text(families) == (
         b"# HELP windrow_frames_total Frames written to the log.\n"
-        b"# TYPE windrow_frames_total counter\nwindrow_frames_total{} 3\n"
+        b"# TYPE windrow_frames_total counter\nwindrow_frames_total 3.0\n"
     )
     assert metrics.text(families, open_metrics=True).splitlines()[1:] == [
         b"# TYPE windrow_frames counter",
-        b"windrow_frames_total{} 3",
+        b"windrow_frames_total 3.0",
         b"# EOF",
     ]
 

@@ -1,8 +1,13 @@
-"""Samples in families, and their text for Prometheus (0.0.4) and for OpenMetrics (1.0.0)."""
+"""Samples in families, and their text for Prometheus (0.0.4) and for OpenMetrics (1.0.0), by prometheus_client.
+
+Our own part is what its registry does not do: counts without a lock (0.4 µs per report instead of 3 µs), and records
+that travel between processes.
+"""
 
 import bisect
-import math
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -44,81 +49,66 @@ class Histogram:
 
     def family(self, name: str) -> Family:
         """Return the samples: cumulative buckets, the sum and the count."""
-        samples, count = [], 0
-        for bound, more in zip((*SECONDS, math.inf), self.counts, strict=True):
-            count += more
-            samples.append(MetricSample(count, {"le": _number(bound)}, "_bucket"))
-        return _checked(
-            Family(name, (*samples, MetricSample(self.total, {}, "_sum"), MetricSample(count, {}, "_count")))
-        )
+        buckets = zip((*map(str, SECONDS), "+Inf"), itertools.accumulate(self.counts), strict=True)
+        samples = [MetricSample(count, {"le": bound}, "_bucket") for bound, count in buckets]
+        return Family(name, (*samples, MetricSample(self.total, {}, "_sum"), MetricSample(self.count, {}, "_count")))
 
 
 def single(name: str, value: float) -> Family:
     """Return a metric without a label of its own."""
-    return _checked(Family(name, (MetricSample(value),)))
+    return by_several(name, {(): value})
 
 
 def by(name: str, values: Mapping[str, float]) -> Family:
     """Return a metric by its only label."""
-    (label,) = METRICS[name].labels
-    return _checked(Family(name, tuple(MetricSample(value, {label: key}) for key, value in values.items())))
+    return by_several(name, {(key,): value for key, value in values.items()})
 
 
 def by_several(name: str, values: Mapping[tuple[str, ...], float]) -> Family:
     """Return a metric by its labels, in their order."""
+    assert name in METRICS, f"add {name} to metrics/names.py"
     labels = METRICS[name].labels
     samples = (MetricSample(value, dict(zip(labels, key, strict=True))) for key, value in values.items())
-    return _checked(Family(name, tuple(samples)))
-
-
-def _checked(family: Family) -> Family:
-    assert family.name in METRICS, f"add {family.name} to metrics/names.py"
-    return family
+    return Family(name, tuple(samples))
 
 
 def labelled(families: Iterable[Family], labels: Mapping[str, str]) -> list[Family]:
-    """Return the families with more labels on each sample, in front."""
+    """Return the families with more labels on each sample."""
+    more = msgspec.structs.replace
     return [
-        Family(
-            one.name, tuple(MetricSample(each.value, {**labels, **each.labels}, each.suffix) for each in one.samples)
-        )
-        for one in families
+        more(family, samples=tuple(more(sample, labels={**labels, **sample.labels}) for sample in family.samples))
+        for family in families
     ]
 
 
 def joined(groups: Iterable[Iterable[Family]]) -> list[Family]:
     """Return the families of several processes as one each. Their samples must differ by a label."""
-    found: dict[str, list[MetricSample]] = {}
-    for group in groups:
-        for family in group:
-            found.setdefault(family.name, []).extend(family.samples)
-    return [Family(name, tuple(samples)) for name, samples in found.items()]
+    samples: dict[str, list[MetricSample]] = {}
+    for family in itertools.chain.from_iterable(groups):
+        samples.setdefault(family.name, []).extend(family.samples)
+    return [Family(name, tuple(several)) for name, several in samples.items()]
 
 
 def text(families: Iterable[Family], open_metrics: bool = False) -> bytes:
     """Return the families in the text format of Prometheus, or in that of OpenMetrics."""
-    lines = []
-    for family in families:
-        meaning = METRICS[family.name]
-        name = family.name.removesuffix("_total") if open_metrics else family.name
-        lines.append(f"# HELP {name} {_escaped(meaning.help, quotes=open_metrics)}\n# TYPE {name} {meaning.kind}\n")
-        lines += [_line(family.name, sample) for sample in family.samples]
-    if open_metrics:
-        lines.append("# EOF\n")
-    return "".join(lines).encode("utf-8", "replace")
+    from prometheus_client import exposition, openmetrics  # here, because that takes 24 ms
+
+    write = openmetrics.exposition.generate_latest if open_metrics else exposition.generate_latest
+    written: bytes = write(_Collected(families))
+    return written
 
 
-def _line(name: str, sample: MetricSample) -> str:
-    labels = ",".join([f'{key}="{_escaped(value)}"' for key, value in sample.labels.items()])
-    return f"{name}{sample.suffix}{{{labels}}} {_number(sample.value)}\n"
+class _Collected(NamedTuple):
+    """Families as prometheus_client collects them."""
 
+    families: Iterable[Family]
 
-def _escaped(value: str, quotes: bool = True) -> str:
-    value = value.replace("\\", "\\\\").replace("\n", "\\n")
-    return value.replace('"', '\\"') if quotes else value
+    def collect(self) -> Iterator[Any]:
+        from prometheus_client import Metric
 
-
-def _number(value: float) -> str:
-    if isinstance(value, float) and math.isinf(value):
-        return "+Inf" if value > 0 else "-Inf"
-    return repr(int(value) if isinstance(value, bool) else value).replace("nan", "NaN")
+        for family in self.families:
+            meaning = METRICS[family.name]
+            metric = Metric(family.name.removesuffix("_total"), meaning.help, meaning.kind)
+            for sample in family.samples:
+                metric.add_sample(family.name + sample.suffix, sample.labels, sample.value)
+            yield metric
