@@ -1,5 +1,6 @@
 """The sets of scripts agree with Unicode's names of the characters, and with each other."""
 
+import functools
 import re
 import unicodedata
 
@@ -7,8 +8,7 @@ import pytest
 
 from windrow import scripts
 
-CHARACTERS = [chr(code) for code in range(0x40000) if not 0xD800 <= code < 0xE000]  # letters have no higher codes
-LETTERS = [(one, unicodedata.name(one, "")) for one in CHARACTERS if unicodedata.category(one)[0] in "LM"]
+CHARACTERS = [*map(chr, range(0xD800)), *map(chr, range(0xE000, 0x40000))]  # letters have no higher codes
 NAMES = (
     "THAI ",
     "LAO ",
@@ -24,8 +24,14 @@ NAMES = (
 RARE = range(0x1AFF0, 0x1B170)  # kana of the supplementary plane: historic, and in no font that pages use
 
 
+@functools.cache
+def named() -> list[tuple[str, str]]:
+    """Return each letter and mark with its name."""
+    return [(one, unicodedata.name(one, "")) for one in CHARACTERS if unicodedata.category(one)[0] in "LM"]
+
+
 def letters(prefixes: tuple[str, ...]) -> list[str]:
-    return [one for one, name in LETTERS if name.startswith(prefixes)]
+    return [one for one, name in named() if name.startswith(prefixes)]
 
 
 def test_every_letter_of_the_scripts_without_spaces_is_in_the_set() -> None:

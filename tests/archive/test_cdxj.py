@@ -8,18 +8,20 @@ import tarfile
 import warnings
 from pathlib import Path
 
-import cdxj_indexer.main as cdxj_indexer
 import msgspec
 import pytest
 from warcio.exceptions import ArchiveLoadFailed
 
 from tests.archive.captures import capture, write
 from tests.jobs import warcs
+from tests.late import Late
 from tests.shared import shared
 from windrow import archive
 from windrow.archive import ArchiveError, Damage, Earlier, WarcRecord, Writer, cdxj
 from windrow.config import ArchiveOptions
 from windrow.records import Capture
+
+cdxj_indexer = Late("cdxj_indexer.main")
 
 
 def lines(directory: Path, captures: list[Capture]) -> list[bytes]:

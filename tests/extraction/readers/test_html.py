@@ -1,5 +1,7 @@
 """Links, directives, language and shape of a page; hostile pages take linear time."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -406,20 +408,20 @@ def test_the_last_link_is_found_below_two_hundred_thousand_elements(start: str) 
 @pytest.mark.parametrize(
     "page",
     [
-        "<a " + " ".join(f"a{n}=1" for n in range(500_000)) + " href=x>",
-        "x" * 8_000_000 + "<a href=x>",
-        "<a href=x>" + "<" * 2_000_000,
-        "<meta http-equiv=refresh content='" + "1" * 4_000_000 + "'><a href=x>",
-        "<meta http-equiv=refresh content='1" + " " * 4_000_000 + "'><a href=x>",
-        "<a href=x><table><td colspan=9007199254740991>",
-        "<a href=x rel='" + "nofollow " * 400_000 + "'>",
-        "<!-- " * 500_000 + "--><a href=x>",
-        "<title>" + "<title>" * 500_000 + "</title><a href=x>",
+        lambda: "<a " + " ".join(f"a{n}=1" for n in range(500_000)) + " href=x>",
+        lambda: "x" * 8_000_000 + "<a href=x>",
+        lambda: "<a href=x>" + "<" * 2_000_000,
+        lambda: "<meta http-equiv=refresh content='" + "1" * 4_000_000 + "'><a href=x>",
+        lambda: "<meta http-equiv=refresh content='1" + " " * 4_000_000 + "'><a href=x>",
+        lambda: "<a href=x><table><td colspan=9007199254740991>",
+        lambda: "<a href=x rel='" + "nofollow " * 400_000 + "'>",
+        lambda: "<!-- " * 500_000 + "--><a href=x>",
+        lambda: "<title>" + "<title>" * 500_000 + "</title><a href=x>",
     ],
     ids=["attributes", "line", "brackets", "digits", "blanks", "colspan", "rel", "comments", "titles"],
 )
-def test_an_extreme_page_is_read_like_any_other(page: str) -> None:
-    assert linked(page) == ["http://site.test/dir/x"]
+def test_an_extreme_page_is_read_like_any_other(page: Callable[[], str]) -> None:
+    assert linked(page()) == ["http://site.test/dir/x"]
 
 
 def test_of_half_a_million_links_the_first_max_links_are_taken() -> None:

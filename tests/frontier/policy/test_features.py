@@ -1,5 +1,6 @@
 """The kernel computes the same features, sums and steps as the reference, and keeps different links apart."""
 
+import functools
 import math
 import random
 from array import array
@@ -18,7 +19,11 @@ QUERIES = st.lists(st.tuples(PARTS, PARTS).map("=".join) | PARTS, max_size=6).ma
 TEXTS = st.builds(
     lambda path, query, mark: f"http://Example.org/{path}{'?' if mark else ''}{query}", PATHS, QUERIES, st.booleans()
 )
-TABLE = array("f", [math.sin(number) for number in range(features.MODELS * features.SIZE)])
+
+
+@functools.cache
+def sines() -> array:  # type: ignore[type-arg]
+    return array("f", map(math.sin, range(features.MODELS * features.SIZE)))
 
 
 @given(TEXTS, st.binary(max_size=200))
@@ -28,7 +33,7 @@ def test_the_kernel_finds_the_features_of_the_reference(text: str, hints: bytes)
 
 @given(TEXTS, st.binary(max_size=200))
 def test_the_kernel_expects_of_a_link_what_the_reference_does(text: str, hints: bytes) -> None:
-    link = TABLE, features.of_host("example.org", "example.org"), text, "example.org", hints, (-1.0, 2.0, 0.5)
+    link = sines(), features.of_host("example.org", "example.org"), text, "example.org", hints, (-1.0, 2.0, 0.5)
     assert kernel.expect(*link) == features._expect(*link)
 
 
@@ -59,7 +64,7 @@ def test_a_saved_table_has_the_features_that_were_used_and_comes_back() -> None:
 
 
 def test_features_outside_of_the_table_are_refused() -> None:
-    table, small, one = TABLE[:], array("f", [0.0]), array("I", [1]).tobytes()
+    table, small, one = sines()[:], array("f", [0.0]), array("I", [1]).tobytes()
     with pytest.raises(ValueError, match="do not belong"):
         kernel.totals(table, array("I", [features.SIZE]).tobytes())
     with pytest.raises(ValueError, match="no table"):

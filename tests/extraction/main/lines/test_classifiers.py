@@ -7,10 +7,12 @@ import msgspec
 import numpy as np
 import pytest
 
+from tests.late import Late
 from windrow.config import ConfigError
-from windrow.extraction.main.lines import bayes, features, fit, svm, training, tree
+from windrow.extraction.main.lines import bayes, features, svm, training, tree
 from windrow.extraction.main.lines.features import Cuts
 
+fit = Late("windrow.extraction.main.lines.fit")  # with scikit-learn
 AT = Cuts((0.0,) * 6, (0.4,) * 6, (1.0,) * 6)
 EACH = pytest.mark.parametrize("classifier", ["svm", "bayes", "tree"])
 DECIDE = {"svm": svm.decide, "bayes": bayes.decide, "tree": tree.decide}
@@ -120,8 +122,8 @@ def test_a_split_without_gain_is_pruned() -> None:
 
 def test_training_without_scikit_learn_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.svm", None)
-    monkeypatch.delitem(sys.modules, "windrow.extraction.main.lines.fit")
-    monkeypatch.delattr("windrow.extraction.main.lines.fit")
+    monkeypatch.delitem(sys.modules, "windrow.extraction.main.lines.fit", raising=False)
+    monkeypatch.delattr("windrow.extraction.main.lines.fit", raising=False)
     with pytest.raises(
         ConfigError, match=r"training needs scikit-learn; install it with: pip install 'windrow-corpus\[train\]'"
     ):
