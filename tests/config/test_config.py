@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from windrow import config
 from windrow.config import Config, ConfigError, FetchOptions, IdentityOptions, ScopeOptions, kinds
 from windrow.config.load import shapes
+from windrow.config.schema import SECTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -401,7 +402,7 @@ def options() -> dict[str, object]:
     defaults = Config()
     return {
         f"{section.name}.{option.name}": getattr(getattr(defaults, section.name), option.name)
-        for section in dataclasses.fields(defaults)
+        for section in SECTIONS
         for option in dataclasses.fields(getattr(defaults, section.name))
     }
 
@@ -434,7 +435,7 @@ def test_an_item_of_a_list_and_an_unset_number_are_checked_too(tmp_path: Path) -
 
 def test_the_reference_names_every_option_with_its_default_and_meaning() -> None:
     text = config.reference()
-    for section in dataclasses.fields(Config):
+    for section in SECTIONS:
         table = text.split(f"## [{section.name}]\n")[1].split("\n## ")[0]
         found = re.findall(r"^\| `(\w+)` \| (`.+`|not set) \| (.+) \|$", table, re.MULTILINE)
         assert [name for name, _, _ in found] == [

@@ -8,7 +8,9 @@ import pytest
 from tests.extraction.readers.test_html import capture
 from windrow import config, extraction
 from windrow.config import Config, ConfigError
-from windrow.records import Page
+from windrow.extraction import Extractor
+from windrow.plugins import WrongResult
+from windrow.records import Capture, Page
 from windrow.refine import Refiner
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "extraction.md"
@@ -39,5 +41,41 @@ def test_a_worker_refines_pages_with_a_function_of_the_user(options: Config) -> 
 
 
 def test_the_error_for_an_unknown_extractor_names_the_built_in_ones() -> None:
-    with pytest.raises(ConfigError, match="the built-in names are blocks, paragraphs, lines, none"):
+    with pytest.raises(ConfigError, match="the known names are blocks, paragraphs, lines, none; did you mean 'blocks'"):
         extraction.extractor(Config(extract=config.ExtractOptions(extractor="block")))
+
+
+def shouted(options: dict[str, str], inner: Extractor) -> Extractor:
+    """A user's extractor that wraps another one."""
+
+    def extract(capture: Capture) -> Page:
+        page = inner(capture)
+        paragraphs = tuple(
+            msgspec.structs.replace(paragraph, text=paragraph.text.upper() + options["end"])
+            for paragraph in page.paragraphs
+        )
+        return msgspec.structs.replace(page, paragraphs=paragraphs)
+
+    return extract
+
+
+def lost(capture: Capture) -> None:
+    return None
+
+
+@pytest.mark.parametrize("inner", ["", "paragraphs", "blocks"])
+def test_an_extractor_of_the_user_wraps_a_configured_one(inner: str) -> None:
+    settings = [f"extract.extractor={__name__}:shouted", "plugins.shouted.end=!"]
+    settings += [f"plugins.shouted.inner={inner}"] if inner else []
+    own = extraction.extractor(config.make(settings, Path()))(capture(PAGE))
+    theirs = extraction.extractor(config.make([f"extract.extractor={inner or 'blocks'}"], Path()))(capture(PAGE))
+    assert own.links == theirs.links
+    assert [paragraph.text for paragraph in own.paragraphs] == [
+        f"{paragraph.text.upper()}!" for paragraph in theirs.paragraphs
+    ]
+    assert own.paragraphs
+
+
+def test_an_extractor_that_returns_no_page_is_named() -> None:
+    with pytest.raises(WrongResult, match="the extractor returned NoneType, not a Page"):
+        extraction.extractor(config.make([f"extract.extractor={__name__}:lost"], Path()))(capture(PAGE))

@@ -149,8 +149,8 @@ def test_py3langid_is_not_asked_about_a_page_too_short_to_be_kept(monkeypatch: p
 
 
 def test_every_built_in_judge_is_made_from_the_options_and_returns_a_ruling() -> None:
-    for build in JUDGES.values():
-        assert isinstance(build(Config())(page(GERMAN), Facts(url=URL, texts=GERMAN)), Ruling)
+    for row in JUDGES.values():
+        assert isinstance(row.build(Config(), None)(page(GERMAN), Facts(url=URL, texts=GERMAN)), Ruling)
 
 
 def shouting(page: Page, facts: Facts) -> Ruling:

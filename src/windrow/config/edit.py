@@ -16,7 +16,7 @@ def edited(text: str, values: Mapping[str, Any]) -> str:
     """
     lines = text.splitlines()
     for name, value in values.items():
-        section, _, option = name.partition(".")
+        section, _, option = name.rpartition(".")
         _set(lines, section, option, f"{option} = {toml(value)}")
     return "\n".join(lines) + "\n"
 

@@ -8,11 +8,19 @@ import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 
 class ConfigError(Exception):
     """The user's input cannot be used; the message names the thing, the place and the fix."""
+
+
+class WrittenValue(NamedTuple):
+    """A value as the user wrote it."""
+
+    value: Any
+    place: str  # where it stands: the file, or --set
+    base: Path  # where relative paths start: the directory of the file, or for --set the current one
 
 
 class ValueKind(Protocol):
@@ -137,14 +145,20 @@ class InDirectory:
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """A built-in name, or the user's own code as "package.module:name".
+    """A built-in name, the NAME of a section [plugins.NAME], or the user's own code as "package.module:name".
 
     A module whose file lies beside crawl.toml gets that directory as its prefix, so that every process finds it.
     Whether the name exists is checked where it is used (see windrow.plugins), so that a built-in name stands in one
-    table only."""
+    table only. `builtin` are the values besides names, if the option has any."""
+
+    builtin: Pattern | None = None
 
     def apply(self, value: str, thing: str, directory: Path) -> str:
-        if not re.fullmatch(r"[A-Za-z][\w-]*|(.*/)?[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", value):
+        if self.builtin is not None and re.fullmatch(self.builtin.expression, value):
+            return value
+        if not re.fullmatch(r"[^\W\d][\w-]*|(.*/)?[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", value):
+            if self.builtin is not None:
+                return self.builtin.apply(value, thing, directory)
             fix = 'write a name such as "blocks", or "package.module:name" for your own code'
             raise ConfigError(f"{thing} holds {value!r}, which is neither a built-in name nor a reference; {fix}")
         place, _, reference = value.rpartition("/")

@@ -13,18 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from windrow.config import plugins
 from windrow.config.dump import toml
-from windrow.config.kinds import LIVE, ConfigError, InDirectory, Plugin, Range, ValueKind
-from windrow.config.schema import Config
-
-
-class WrittenValue(typing.NamedTuple):
-    """A value as the user wrote it."""
-
-    value: Any
-    place: str  # where it stands: the file, or --set
-    base: Path  # where relative paths start: the directory of the file, or for --set the current one
-
+from windrow.config.kinds import LIVE, ConfigError, InDirectory, Plugin, Range, ValueKind, WrittenValue
+from windrow.config.schema import SECTIONS, Config
 
 _TYPES = {
     bool: "true or false, without quotes",
@@ -73,6 +65,9 @@ def named_files(path: Path, overrides: Sequence[str] = ()) -> list[NamedFile]:
     written = {name: found.value for name, found in _read(path).items()} | dict(map(_override, overrides))
     files = []
     for name, value in written.items():
+        if plugins.is_option(name):
+            files += [NamedFile(name, used, Path(value).is_absolute()) for used in plugins.file(options, name)]
+            continue
         kinds = shapes()[name].kinds
         if any(isinstance(kind, Plugin) or (isinstance(kind, InDirectory) and not kind.as_written) for kind in kinds):
             section, _, option = name.partition(".")
@@ -120,7 +115,7 @@ def live(text: str) -> tuple[str, str]:
     if not equals:
         raise ConfigError(f"{text!r} has no value; write section.option=value, such as fetch.delay=10")
     _check_name(name, "this order")
-    if not shapes()[name].live:
+    if name not in shapes() or not shapes()[name].live:
         known = ", ".join(option for option, shape in shapes().items() if shape.live)
         fix = f"stop the crawl, change crawl.toml and start it again; these can change while it runs: {known}"
         raise ConfigError(f"option '{name}' cannot change while a crawl runs; {fix}")
@@ -134,7 +129,7 @@ def shapes() -> dict[str, Shape]:
     """Return the shape of every option by "section.option"."""
     return {
         f"{section.name}.{option}": _shape(kind)
-        for section in dataclasses.fields(Config)
+        for section in SECTIONS
         for option, kind in typing.get_type_hints(section.type, include_extras=True).items()
     }
 
@@ -168,13 +163,15 @@ def _config(written: dict[str, WrittenValue], overrides: Sequence[str], home: Pa
         written[name] = WrittenValue(value, "--set", base.absolute())
     home = home.absolute()
     sections = {}
-    for section in dataclasses.fields(Config):
+    for section in SECTIONS:
         kind = typing.cast(type, section.type)
         names = {option.name: f"{section.name}.{option.name}" for option in dataclasses.fields(kind)}
         sections[section.name] = kind(
             **{option: _value(name, written[name], home) for option, name in names.items() if name in written}
         )
-    return Config(**sections)
+    options = Config(**sections, plugins=plugins.sections(written, home))
+    plugins.check(options, written, {name: shape.kinds for name, shape in shapes().items()})
+    return options
 
 
 def _read(path: Path) -> dict[str, WrittenValue]:
@@ -191,8 +188,11 @@ def _read(path: Path) -> dict[str, WrittenValue]:
         raise ConfigError(f"{path}, line {line}: not UTF-8; save the file as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(_syntax(path, text, str(error))) from None
-    written = {}
+    written: dict[str, WrittenValue] = {}
     for section, options in document.items():
+        if section == "plugins":
+            written |= plugins.read(options, path)
+            continue
         _check_section(section, options, str(path))
         for option, value in options.items():
             _check_name(f"{section}.{option}", str(path))
@@ -217,33 +217,33 @@ def _override(text: str) -> tuple[str, Any]:
     if not equals:
         raise ConfigError(f"--set {text!r} has no value; write section.option=value, such as fetch.delay=10")
     _check_name(name, "--set")
-    shape = shapes()[name]
     try:
         parsed = tomllib.loads(f"value = {value}")
     except tomllib.TOMLDecodeError:
         return name, value
-    is_text = shape.single is str and not shape.several
+    shape = shapes().get(name)  # None: an option of the user's own code
+    is_text = shape is not None and shape.single is str and not shape.several
     if set(parsed) != {"value"} or (is_text and not isinstance(parsed["value"], str)):
         return name, value
     return name, parsed["value"]
 
 
 def _check_section(section: str, options: Any, place: str) -> None:
-    known = [field.name for field in dataclasses.fields(Config)]
-    if section in known and isinstance(options, dict):
+    names = [field.name for field in dataclasses.fields(Config)]
+    if section in names and isinstance(options, dict):
         return
-    if section in known:
+    if section in names:
         fix = f"write [{section}] on a line of its own and its options below"
         raise ConfigError(f"'{section}' in {place} is a section; {fix}")
     if isinstance(options, dict):
-        near = difflib.get_close_matches(section, known, 1, 0.5)
-        hint = f"did you mean [{near[0]}]?" if near else f"the sections are {', '.join(known)}"
+        near = difflib.get_close_matches(section, names, 1, 0.5)
+        hint = f"did you mean [{near[0]}]?" if near else f"the sections are {', '.join(names)}"
         raise ConfigError(f"unknown section [{section}] in {place}; {hint}")
     raise ConfigError(f"option '{section}' in {place} stands outside a section; {nearest(section)}")
 
 
 def _check_name(name: str, place: str) -> None:
-    if name not in shapes():
+    if name not in shapes() and not plugins.is_option(name):
         raise ConfigError(f"unknown option '{name}' in {place}; {nearest(name)}")
 
 

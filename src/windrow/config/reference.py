@@ -10,7 +10,7 @@ from windrow.config import comments
 from windrow.config.dump import toml
 from windrow.config.kinds import LIVE, Range
 from windrow.config.load import shapes
-from windrow.config.schema import Config
+from windrow.config.schema import SECTIONS, Config
 
 _HEAD = """# Configuration
 
@@ -21,6 +21,17 @@ line overrides the file, for this run only; `windrow set DIR fetch.delay=10` cha
 it holds for later runs too. An unknown option or a value out of its range is an error: Windrow never
 ignores it. A relative path in `crawl.toml` starts in the directory of that file; a relative path on the command line,
 also in `--set`, starts in the current directory. `windrow options NAME` prints one option.
+"""
+_TAIL = """
+## [plugins.NAME]
+
+Options of your own code, such as a judge or an extractor, see [extending.md](extending.md#options-of-your-code).
+Windrow hands them on as they are written; two it reads itself:
+
+| option | default | meaning |
+|---|---|---|
+| `use` | not set | The code, as "package.module:name". With it NAME stands for the code, wherever that may stand. |
+| `inner` | not set | Which built-in one your code wraps; not set: the default of the option that names your code. |
 """
 
 
@@ -37,25 +48,25 @@ class Option:
 
 def options() -> list[Option]:
     """Return every option in the order of the sections."""
-    found = []
-    for section in dataclasses.fields(Config):
+    every = []
+    for section in SECTIONS:
         kind = typing.cast(type, section.type)
         meanings = comments.read(kind)
         for option in dataclasses.fields(kind):
             name = f"{section.name}.{option.name}"
-            found.append(Option(name, option.default, _allowed(name), meanings[option.name], shapes()[name].live))
-    return found
+            every.append(Option(name, option.default, _allowed(name), meanings[option.name], shapes()[name].live))
+    return every
 
 
 def reference() -> str:
     """Return docs/configuration.md: a table per section, with the comment at each field as its meaning."""
     lines = [_HEAD.rstrip("\n")]
-    known = options()
-    for section in dataclasses.fields(Config):
+    every = options()
+    for section in SECTIONS:
         title = inspect.cleandoc(typing.cast(type, section.type).__doc__ or "")
         lines += ["", f"## [{section.name}]", "", title, "", "| option | default | meaning |", "|---|---|---|"]
-        lines += [_row(option) for option in known if option.name.startswith(f"{section.name}.")]
-    return "\n".join(lines) + "\n"
+        lines += [_row(option) for option in every if option.name.startswith(f"{section.name}.")]
+    return "\n".join(lines) + "\n" + _TAIL
 
 
 def default(option: Option) -> str:

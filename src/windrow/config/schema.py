@@ -4,8 +4,9 @@ file.
 The comment above or behind a field is its documentation. A number without a kind may be anything from 0 upwards.
 """
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, Literal
 
 from windrow.config.kinds import (
     LIVE,
@@ -452,3 +453,8 @@ class Config:
     dedup: DedupOptions = DedupOptions()
     corpus: CorpusOptions = CorpusOptions()
     crawl: CrawlOptions = CrawlOptions()
+    # [plugins.NAME]: options of the user's own code, as they are written; see windrow.plugins
+    plugins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+SECTIONS = tuple(section for section in fields(Config) if section.name != "plugins")  # those whose options are known

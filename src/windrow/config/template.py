@@ -4,14 +4,13 @@ The words come from the schema. An option that has its default is a comment, so 
 default is not held back by an old file.
 """
 
-import dataclasses
 import textwrap
 import typing
 from collections.abc import Mapping
 
-from windrow.config.dump import toml
+from windrow.config.dump import plugins, toml
 from windrow.config.reference import Option, default, options
-from windrow.config.schema import Config
+from windrow.config.schema import SECTIONS, Config
 
 USUAL = (  # what users change most; every other option that was set is written too
     "identity.contact",
@@ -65,7 +64,7 @@ def new_file(config: Config, reasons: Mapping[str, str] = {}) -> str:
     """Return a crawl.toml that loads back as these options. reasons: of a preset, by the name of the option."""
     parts = [_HEAD]
     known = options()
-    for section in dataclasses.fields(config):
+    for section in SECTIONS:
         title = (typing.cast(type, section.type).__doc__ or "").strip().splitlines()[0]
         lines = [f"[{section.name}]  # {title}\n"]
         values = getattr(config, section.name)
@@ -74,7 +73,7 @@ def new_file(config: Config, reasons: Mapping[str, str] = {}) -> str:
             if owner == section.name and (option.name in USUAL or getattr(values, name) != option.default):
                 lines.append(_option(option, name, getattr(values, name), reasons.get(option.name, "")))
         parts.append("".join(lines))
-    return "\n".join(parts)
+    return "\n".join(parts + plugins(config))
 
 
 def _option(option: Option, name: str, value: object, reason: str) -> str:

@@ -2,10 +2,10 @@
 
 A judge is a function `(Page, Facts) -> Ruling`. It takes the page and the facts around it (response headers, the
 soft-404 sketch of its origin, the findings of earlier judges) and returns scores by name, labels, the paragraphs to
-drop, and a reason if it rejects the page. Judges are pure: they open no file after their models are loaded, and the
-same page always gets the same ruling, in a crawl's workers and in a batch job.
+drop, parts of paragraphs to mark or to mask, and a reason if it rejects the page. Judges are pure: they open no file
+after their models are loaded, and the same page always gets the same ruling, in a crawl's workers and in a batch job.
 
-`JUDGES` is the table of the built-in judges, in the order in which they run; each entry makes a judge from the options.
+`JUDGES` is the table of the built-in judges, in the order in which they run; each row makes a judge from the options.
 `panel` runs them all, then the user's own ("package.module:name" in `judge.judges`), and puts the verdict together. The
 first judge that rejects a page gives the reason. The scores of all judges reach the log and the corpus under their
 names, whether the page is rejected or not.
@@ -25,21 +25,28 @@ paragraphs that `language` keeps. Which pages are duplicates depends on other pa
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from windrow.config import Config
 from windrow.judge import quality, signals, soft404, text, translation
 from windrow.judge.focus import topic
 from windrow.judge.language import accept
-from windrow.judge.ruling import Facts, Judge, Ruling
+from windrow.judge.ruling import Facts, Judge, Ruling, Span
 
-__all__ = ["JUDGES", "Facts", "Judge", "Ruling"]
+__all__ = ["JUDGES", "Facts", "Judge", "Ruling", "Span"]
 
-JUDGES: dict[str, Callable[[Config], Judge]] = {
-    "soft404": soft404.build,
-    "text": text.build,
-    "signals": signals.build,
-    "language": accept.build,
-    "quality": quality.build,
-    "translation": translation.build,
-    "focus": topic.build,
+
+class JudgeRow(NamedTuple):
+    build: Callable[[Config, Judge | None], Judge]
+    textless: bool = False  # it also rules on pages without main text
+
+
+JUDGES = {
+    "soft404": JudgeRow(soft404.build, textless=True),
+    "text": JudgeRow(text.build, textless=True),
+    "signals": JudgeRow(signals.build, textless=True),
+    "language": JudgeRow(accept.build),
+    "quality": JudgeRow(quality.build),
+    "translation": JudgeRow(translation.build),
+    "focus": JudgeRow(topic.build),
 }

@@ -8,12 +8,11 @@ import msgspec
 
 from windrow import plugins
 from windrow.config import Config, ConfigError
-from windrow.judge import JUDGES, shape
+from windrow.judge import JUDGES, shape, spans
 from windrow.judge.language import codes
 from windrow.judge.ruling import KEPT, Facts, Headers, Judge, Ruling
+from windrow.plugins import OpenTable, WrongResult
 from windrow.records import KEPT_KINDS, Page, Paragraph, Reason, Signal, Verdict
-
-_WITHOUT_TEXT = ("soft404", "text", "signals")  # the judges of a page without main text; the others need text
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -29,9 +28,10 @@ class Panel:
     """All judges of a crawl, made from its options."""
 
     def __init__(self, config: Config) -> None:
-        built = {name: build(config) for name, build in JUDGES.items()}
-        self._judges = (*built.values(), *map(_load, config.judge.judges))
-        self._without_text = tuple(built[name] for name in _WITHOUT_TEXT)
+        built = {name: row.build(config, None) for name, row in JUDGES.items()}
+        own = {name: _own(name, config) for name in config.judge.judges}
+        self._judges = (*built.items(), *own.items())
+        self._textless = tuple((name, judge) for name, judge in built.items() if JUDGES[name].textless)
         self._stop_early = config.judge.stop_early
         self._first = codes.parse(config.language.accepted[0]) if config.language.accepted else ""
 
@@ -42,11 +42,15 @@ class Panel:
         facts = Facts(url=url, headers=headers, sketch=sketch, texts=texts)
         scores: dict[str, float] = {}
         rejection, labelled = KEPT, KEPT
-        for judge in self._judges if texts else self._without_text:
+        for name, judge in self._judges if texts else self._textless:
             ruling = judge(page, facts)
             if ruling is KEPT:
                 continue
-            _add_scores(scores, ruling)
+            if not scores.keys().isdisjoint(ruling.scores):
+                twice = min(scores.keys() & ruling.scores.keys())
+                fix = "give the scores of your own judge other names"
+                raise WrongResult(f"two judges give the score {twice!r}; {fix}", name, judge)
+            scores.update(ruling.scores)
             facts = _with_findings(facts, ruling)
             labelled = ruling if ruling.language else labelled
             if rejection is KEPT and ruling.reason is not Reason.OK:
@@ -90,6 +94,8 @@ def _language(labelled: Ruling, facts: Facts, sizes: Sequence[int]) -> str:
 
 
 def _accepted(verdict: Verdict, paragraphs: list[Paragraph], facts: Facts) -> Judged:
+    if facts.spans:
+        paragraphs = spans.apply(paragraphs, facts.spans)
     if not facts.dropped:
         return Judged(verdict, facts.signals, tuple(paragraphs), tuple(facts.languages))
     kept = [place not in facts.dropped for place in range(len(paragraphs))]
@@ -97,43 +103,47 @@ def _accepted(verdict: Verdict, paragraphs: list[Paragraph], facts: Facts) -> Ju
     return Judged(verdict, facts.signals, tuple(left), tuple(languages))
 
 
-def _add_scores(scores: dict[str, float], ruling: Ruling) -> None:
-    if not scores.keys().isdisjoint(ruling.scores):
-        twice = min(scores.keys() & ruling.scores.keys())
-        raise ValueError(f"two judges give the score {twice!r}; give the scores of your own judge other names")
-    scores.update(ruling.scores)
-
-
 def _with_findings(facts: Facts, ruling: Ruling) -> Facts:
     """Return the facts for the judges that follow."""
-    if not (ruling.dropped or ruling.languages or ruling.signals):
+    if not (ruling.dropped or ruling.languages or ruling.signals or ruling.spans):
         return facts
     return msgspec.structs.replace(
         facts,
         dropped=facts.dropped | frozenset(ruling.dropped) if ruling.dropped else facts.dropped,
         languages=ruling.languages or facts.languages,
         signals=facts.signals + ruling.signals,
+        spans=facts.spans + ruling.spans,
     )
 
 
-def _load(reference: str) -> Judge:
+def _own(name: str, config: Config) -> Judge:
     """Return the user's judge, with its rulings checked."""
-    judge = plugins.load(reference, "judge.judges")
+    table: OpenTable[Config, Judge] = OpenTable("judge.judges", {})
+    judge = plugins.build(table, name, config.plugins, config)
     if not callable(judge):
         fix = "name a function (page: Page, facts: Facts) -> Ruling"
-        raise ConfigError(f"option 'judge.judges' names {reference!r}, which is not a function; {fix}")
+        raise ConfigError(f"option 'judge.judges' names {name!r}, which is not a function; {fix}")
 
     def checked(page: Page, facts: Facts) -> Ruling:
         ruling = judge(page, facts)
-        if not isinstance(ruling, Ruling):
-            raise TypeError(f"the judge {reference!r} returned {type(ruling).__name__}, not a Ruling")
-        if not set(ruling.dropped) <= set(range(len(facts.texts))):
-            raise ValueError(f"the judge {reference!r} drops paragraphs that `facts.texts` does not have")
-        if ruling.languages and len(ruling.languages) != len(facts.texts):
-            raise ValueError(f"the judge {reference!r} must give one language for each of `facts.texts`")
+        if problem := _problem(ruling, facts):
+            raise WrongResult(f"the judge {name!r} {problem}", name, judge)
         if not all(map(math.isfinite, ruling.scores.values())):  # log and corpus are JSON, which has no such numbers
             finite = {name: score for name, score in ruling.scores.items() if math.isfinite(score)}
             return msgspec.structs.replace(ruling, scores=finite)
         return ruling
 
     return checked
+
+
+def _problem(ruling: Ruling, facts: Facts) -> str:
+    """Return what is wrong with a ruling; "" if nothing is."""
+    if not isinstance(ruling, Ruling):
+        return f"returned {type(ruling).__name__}, not a Ruling"
+    if not all(hasattr(score, "__float__") for score in ruling.scores.values()):
+        return "gives a score that is not a number"
+    if not set(ruling.dropped) <= set(range(len(facts.texts))):
+        return "drops paragraphs that `facts.texts` does not have"
+    if ruling.languages and len(ruling.languages) != len(facts.texts):
+        return "must give one language for each of `facts.texts`"
+    return next((problem for span in ruling.spans if (problem := spans.problem(span, facts.texts))), "")

@@ -14,7 +14,7 @@ from windrow.records import KEPT_KINDS, Page, Paragraph, Reason
 _WORDS = 200  # a text of fewer words is too short for the share of repeated words to mean anything
 
 
-def build(config: Config) -> Judge:
+def build(config: Config, inner: Judge | None = None) -> Judge:
     options = config.quality
 
     def judge(page: Page, facts: Facts) -> Ruling:

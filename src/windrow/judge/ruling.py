@@ -9,6 +9,16 @@ from windrow.records import Page, Reason, Signal
 Headers = Sequence[tuple[str, str]]
 
 
+class Span(msgspec.Struct, frozen=True):
+    """A part of a paragraph, to be marked, masked, or both."""
+
+    paragraph: int  # position in `Facts.texts`
+    start: int  # characters
+    end: int
+    label: str = ""  # a mark of this kind in the document; "": none
+    mask: str = ""  # the text that takes its place in the corpus; "": it stays
+
+
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """The facts about a page beyond the page itself: its response, its origin, and the findings of earlier judges."""
 
@@ -19,6 +29,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     dropped: frozenset[int] = frozenset()  # positions in `texts` of the paragraphs that earlier judges dropped
     languages: Sequence[str] = ()  # ISO 639-3 code of each of `texts`; empty before the language is known
     signals: tuple[Signal, ...] = ()  # that the page itself states
+    spans: tuple[Span, ...] = ()  # that earlier judges mark or mask; `texts` is the text without masks
 
     @property
     def kept(self) -> Sequence[str]:
@@ -35,6 +46,7 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = Reason.OK  # why the page is rejected; OK: this judge keeps it
     detail: str = ""  # one line for people, with the reason
     dropped: Collection[int] = ()  # positions in `Facts.texts` of paragraphs that do not go into the corpus
+    spans: tuple[Span, ...] = ()  # parts of paragraphs to mark or to mask
     # Labels: what the page is, in words.
     language: str = ""  # of the page, ISO 639-3; without the paragraphs that this judge drops
     page_language: str = ""  # of the page with these paragraphs, if it differs

@@ -41,7 +41,7 @@ _REFUSED = {  # profile -> signals that reject a page, by name and value
 }
 
 
-def build(config: Config) -> Judge:
+def build(config: Config, inner: Judge | None = None) -> Judge:
     agent, options = config.identity.name, config.signals
 
     def judge(page: Page, facts: Facts) -> Ruling:

@@ -22,7 +22,7 @@ _SIZE = 256  # hashes in a sketch: the error of the similarity is about .03
 _NUMBER_OR_PATH = re.compile(r"[\d/]")
 
 
-def build(config: Config) -> Judge:
+def build(config: Config, inner: Judge | None = None) -> Judge:
     threshold = config.quality.soft_404
 
     def judge(page: Page, facts: Facts) -> Ruling:

@@ -7,7 +7,7 @@ from windrow.records import Page, Reason
 _NO_TEXT = Ruling(reason=Reason.NO_TEXT)
 
 
-def build(config: Config) -> Judge:
+def build(config: Config, inner: Judge | None = None) -> Judge:
     return _judge
 
 

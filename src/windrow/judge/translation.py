@@ -33,7 +33,7 @@ _STEMS = ("translat", "bersetz", "tradu", "tradott", "перев", "přelo", "p�
 _NOTICE = 300  # characters; a longer paragraph is not a notice but a text about translation
 
 
-def build(config: Config) -> Judge:
+def build(config: Config, inner: Judge | None = None) -> Judge:
     drop = config.quality.drop_machine_translations
 
     def judge(page: Page, facts: Facts) -> Ruling:

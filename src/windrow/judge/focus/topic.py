@@ -58,7 +58,7 @@ class TopicScorer:
         return TopicScores(perplexity, windows, ratio, against, relevance.probability(against))
 
 
-def build(config: Config) -> Judge:
+def build(config: Config, inner: Judge | None = None) -> Judge:
     options = config.focus
     if not options.model:
         return lambda page, facts: KEPT

@@ -23,7 +23,7 @@ class Accepted(msgspec.Struct, frozen=True):
     score: float = 0.0  # the share of what remains that is in this language
 
 
-def build(config: Config) -> Judge:
+def build(config: Config, inner: Judge | None = None) -> Judge:
     settings = msgspec.structs.replace(prepare(config.language), least=int(config.quality.min_characters))
 
     def judge(page: Page, facts: Facts) -> Ruling:
