@@ -68,6 +68,12 @@ def test_the_judge_scores_every_page_and_rejects_what_it_does_not_want(extended:
     assert [line["detail"] for line in lines if line["reason"] == "quality"] == ["not about wind"]
 
 
+def test_a_judge_has_the_options_of_its_section_and_one_code_serves_twice(extended: tuple[Path, list[str]]) -> None:
+    directory, _ = extended
+    scores = [document["scores"] for document in truth.documents(directory)]
+    assert {score["salt"] for score in scores} == {0.5} and {score["harbour"] for score in scores} == {0.0}
+
+
 def test_the_extractor_finds_text_and_links(extended: tuple[Path, list[str]]) -> None:
     directory, _ = extended
     documents = truth.documents(directory)
