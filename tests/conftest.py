@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tests import finished as crawls
 from tests import redisserver, slow
 from tests.world import World
 from windrow import kernels
@@ -67,6 +68,12 @@ def prose_world() -> Iterator[World]:
     """A small web with running text."""
     with World(seed=5, pages=14, hosts=2, kinds=("absent", "mirror"), prose=True) as world:
         yield world
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[crawls.Finished]:
+    with crawls.crawl(tmp_path_factory.mktemp("finished")) as crawled:
+        yield crawled
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from fastwarc import warc as fastwarc
 from warcio.cli import main as warcio_cli
 
 from tests import crashing, truth
-from tests.crawler.conftest import Finished
+from tests.finished import Finished
 from tests.world import QUICK, World
 from windrow.demo import web
 

@@ -15,7 +15,7 @@ from prometheus_client.openmetrics import parser as open_parser
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests import crashing, truth
-from tests.crawler.conftest import Finished
+from tests.finished import Finished
 from tests.redisserver import needs_redis
 from tests.world import World
 from windrow.metrics import METRICS

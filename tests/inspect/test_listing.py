@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests import crashing, truth
-from tests.crawler.conftest import Finished
+from tests.finished import Finished
 from tests.logs import entry, frame, page, task, url, write
 from windrow.config import ConfigError
 from windrow.inspect import listing

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from tests import crashing, logs, truth
-from tests.crawler.conftest import Finished
+from tests.finished import Finished
 from windrow.inspect import status as states
 from windrow.records import Controls
 

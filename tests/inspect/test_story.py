@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests import crashing, truth
-from tests.crawler.conftest import Finished
+from tests.finished import Finished
 from tests.logs import entry, frame, page, task, write
 from tests.logs import url as parsed
 from windrow import urls

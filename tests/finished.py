@@ -1,10 +1,9 @@
-"""A finished crawl that many tests look at."""
+"""A finished crawl that many tests look at; `tests/conftest.py` makes it the fixture `finished`."""
 
+import contextlib
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from tests import crashing, truth
 from tests.crashing import Result
@@ -19,12 +18,10 @@ class Finished:
     requests: int  # that it took
 
 
-@pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Finished]:
+@contextlib.contextmanager
+def crawl(folder: Path) -> Iterator[Finished]:
     """A world with everything in it, crawled to the end."""
     with World(seed=11, pages=24, hosts=3) as world:
-        directory = truth.prepare(
-            tmp_path_factory.mktemp("finished") / "crawl", world, "fetch.header_timeout=0.4", "crawl.in_flight=64"
-        )
+        directory = truth.prepare(folder / "crawl", world, "fetch.header_timeout=0.4", "crawl.in_flight=64")
         result = crashing.run(["crawl", str(directory), "--json"])
         yield Finished(world, directory, result, len(world.requests()))
