@@ -38,6 +38,3 @@ UTF8_PAIRS = (
     (0xEFA4, 0xEFAB),
     (0xF0A0, 0xF0AF),
 )
-
-# ISO 639-1 codes of the languages that are written in UNSPACED scripts.
-LANGUAGES = frozenset(("zh", "ja", "th", "lo", "km", "my", "bo"))

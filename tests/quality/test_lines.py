@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.extraction.main.lines.assessed import assess
 from tests.shared import shared
 from windrow.extraction.evaluation import gold
 from windrow.extraction.evaluation.gold import Sample
@@ -33,7 +34,7 @@ def test_a_model_of_a_site_finds_the_text_of_its_other_pages(pages: list[Sample]
 
 def test_the_shipped_model_finds_the_text_of_every_site(pages: list[Sample]) -> None:
     sites = sorted({page.site for page in pages})
-    rows = training.assess([page for site in sites for page in first(pages, site, 12)], lines.default())
+    rows = assess([page for site in sites for page in first(pages, site, 12)], lines.default())
     assert len(rows) == 10
     assert training.mean(rows).f1 >= FLOORS["shipped_mean"], training.table(rows)
 

@@ -57,11 +57,6 @@ class Members(msgspec.Struct, frozen=True, gc=False):
     target: bytes
     fields: bytes  # of the metadata record, without those that `append` adds
 
-    @property
-    def size(self) -> int:
-        """The bytes that wait in memory."""
-        return len(self.request) + len(self.response)
-
 
 def build(capture: Capture, earlier: Earlier | None, info: bytes, level: int) -> Members:
     """Return the request and response records. With `earlier`, a revisit record without body replaces the response."""

@@ -47,11 +47,6 @@ class Writer:
         self._done: list[_File] = []  # completely written: closed after the next sync
         self._lost: OSError | None = None
 
-    @property
-    def buffered(self) -> int:
-        """The bytes appended and not yet written."""
-        return sum(file.waiting for file in self._open())
-
     def resume(self, lengths: Mapping[str, int]) -> None:
         """Continue the newest file of each subset. `lengths` are the committed lengths by path.
 

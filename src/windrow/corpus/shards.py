@@ -53,11 +53,6 @@ class Shards:
         self._syncing: dict[_OpenShard, None] = {}  # sync uses them now: they must not be closed
         self._lost: OSError | None = None
 
-    @property
-    def buffered(self) -> int:
-        """Return the bytes that were appended and not yet written."""
-        return sum(len(line) for lines in self._waiting.values() for line in lines)
-
     def resume(self, lengths: Mapping[str, int]) -> None:
         """Continue each language's newest shard if it is below shard_bytes and has exactly its committed length.
 

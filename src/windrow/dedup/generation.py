@@ -107,16 +107,6 @@ class Generation:
             self._split(max(STEP, len(identities)))
         return entry
 
-    def identities(self) -> Hashes:
-        """Return everything the set holds, sorted."""
-        parts = [self.stash.all()]
-        for low, high, bits in ((0, self.split, self.bits), (2 * self.split, 2 << self.bits, self.bits + 1)):
-            for start in range(low, min(high, 1 << self.most), 1 << 16):
-                rows = self.slots[start : min(high, start + (1 << 16))]
-                bucket, slot = np.nonzero(rows)
-                parts.append((bucket + start).astype(np.uint64) << np.uint64(BITS - bits) | rows[bucket, slot])
-        return np.sort(np.concatenate(parts))
-
     def write(self, file: BinaryIO) -> None:
         """Write the state: numbers, then the arrays, then their checksum."""
         stash = self.stash.all()

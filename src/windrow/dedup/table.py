@@ -94,13 +94,6 @@ class NgramTable:
         self._added.clear()
         return reached
 
-    def digest(self) -> str:
-        """Return a checksum: equal for tables that hold the same n-grams in the same generations."""
-        check = xxhash.xxh3_64()
-        for generation in (self.young, self.old):
-            check.update(b"generation" if generation is None else generation.identities().tobytes())
-        return check.hexdigest()
-
     def save(self, path: Path, redo: int = 0) -> None:
         """Write the table, complete or not at all. `redo`: the offset of the redo file up to which it is included."""
         new = path.with_name(path.name + ".new")

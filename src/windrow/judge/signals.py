@@ -96,12 +96,6 @@ def licences(targets: Iterable[str]) -> tuple[Signal, ...]:
     return _unique(Signal("meta", "license", target[:_LENGTH], "rel=license") for target in targets if target)
 
 
-def tdm_file(reservation: str, policy: str = "") -> tuple[Signal, ...]:
-    """Return the signals of the tdmrep.json rule that matches a page."""
-    reserved = _tdm("tdm-reservation", reservation, "tdmrep.json")
-    return (*reserved, *_tdm("tdm-policy", policy[:_LENGTH], "tdmrep.json"))
-
-
 def peers(blocked: Sequence[str]) -> tuple[Signal, ...]:
     """Return the signal that robots.txt closes the site to these crawlers of AI companies, though not to us."""
     return (Signal("robots.txt", "ai-agents", " ".join(sorted(blocked))[:_LENGTH], "disallow"),) if blocked else ()

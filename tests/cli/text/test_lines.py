@@ -2,7 +2,6 @@
 
 import datetime
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,9 @@ def decoded(text: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def as_json(tmp_path: Path) -> Iterator[None]:
+def as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "_fields", None)  # put back afterwards: the form holds for the process
     lines.use_json(tmp_path / "mine")
-    yield
-    lines.use_text()
 
 
 def test_the_lines_of_a_crawl_are_objects_with_time_level_event_and_figures(tmp_path: Path) -> None:

@@ -76,14 +76,16 @@ def malayalam(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("bucket") / "cc-index" / "table" / "cc-main" / "warc"
     rows = [line(host, number, code) for host, found in PAGES.items() for number, code in enumerate(found)]
     other = [line("other.example.com", number, "mal") for number in range(9)]
-    table.write(
-        directory,
-        {
-            "crawl=CC-MAIN-2022-49/subset=warc": rows,
-            "crawl=CC-MAIN-2022-49/subset=crawldiagnostics": other,
-            "crawl=CC-MAIN-2021-01/subset=warc": other,
-        },
-    )
+    parts = {
+        "crawl=CC-MAIN-2022-49/subset=warc": rows,
+        "crawl=CC-MAIN-2022-49/subset=crawldiagnostics": other,
+        "crawl=CC-MAIN-2021-01/subset=warc": other,
+    }
+    for name, written in parts.items():
+        writer = table.TableWriter(directory / name)
+        for row in written:
+            writer.add(row)
+        writer.close()
     return directory
 
 

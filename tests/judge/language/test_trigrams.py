@@ -58,7 +58,6 @@ def test_a_text_without_letters_is_in_no_language(models: list[TrigramModel]) ->
     for text in ("", "   ", "12 34 -- !!", "\n"):
         assert trigrams.classify(text, models) == ("und", 0.0)
         assert trigrams.distance(text, models[0]) == math.inf
-        assert trigrams.cost(text, models[0]) == math.inf
 
 
 def test_a_text_fits_its_own_model_and_no_other(models: list[TrigramModel]) -> None:

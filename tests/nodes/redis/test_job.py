@@ -14,12 +14,11 @@ RECORD = job.make("news", 4, "digest", 1.5)
 
 
 @needs_redis
-def test_a_job_is_created_once_and_read_as_it_was_written(server: Server) -> None:
-    run(server, lambda client: job.create(client, RECORD))
+def test_a_job_is_written_once_and_read_as_it_was_written(server: Server) -> None:
+    run(server, lambda client: job.put_back(client, RECORD))
     assert run(server, lambda client: job.read(client, "news")) == RECORD
     other = job.make("news", 8, "digest", 2.5)
-    with pytest.raises(ConfigError, match=r"there is a job 'news' at .* already"):
-        run(server, lambda client: job.create(client, other))
+    assert run(server, lambda client: job.put_back(client, other)) == RECORD
     assert run(server, lambda client: job.read(client, "news")) == RECORD
 
 
@@ -33,7 +32,7 @@ def test_a_record_that_redis_lost_is_put_back(server: Server) -> None:
 def test_a_job_that_does_not_exist_is_named_with_those_that_do(server: Server) -> None:
     with pytest.raises(ConfigError, match=r"no job 'x' at .*; the jobs there are: none"):
         run(server, lambda client: job.read(client, "x"))
-    run(server, lambda client: job.create(client, RECORD))
+    run(server, lambda client: job.put_back(client, RECORD))
     with pytest.raises(ConfigError, match="the jobs there are: news"):
         run(server, lambda client: job.read(client, "x"))
 
@@ -48,7 +47,7 @@ def test_a_record_of_another_program_is_refused(server: Server) -> None:
 @needs_redis
 def test_forgetting_a_job_leaves_all_others_alone(server: Server) -> None:
     for name in ("news", "new", "news2", "n.ws"):
-        run(server, lambda client, name=name: job.create(client, job.make(name, 1, "", 1.0)))
+        run(server, lambda client, name=name: job.put_back(client, job.make(name, 1, "", 1.0)))
         server.command("HSET", f"windrow:{{{name}}}:slots", "a", "b")
     assert run(server, lambda client: job.forget(client, "n.ws")) == 2
     assert run(server, lambda client: job.forget(client, "news")) == 2

@@ -41,7 +41,7 @@ def test_a_job_is_created_once_and_read_as_it_was_written(server: Server) -> Non
 
 
 def test_a_job_that_no_node_runs_is_not_listed_for_them(server: Server) -> None:
-    run(server, lambda registry: job.create(registry.client, RECORD))
+    run(server, lambda registry: job.put_back(registry.client, RECORD))
     assert run(server, lambda registry: registry.jobs()) == {}
     with pytest.raises(ConfigError, match="windrow crawl --shards runs it"):
         run(server, lambda registry: registry.job("news"))

@@ -32,11 +32,6 @@ def use_json(directory: Path | None = None, **fields: str) -> None:
     _fields = {**(metrics.labels_of(directory) if directory is not None else {}), **fields}
 
 
-def use_text() -> None:
-    global _fields
-    _fields = None
-
-
 def are_json() -> bool:
     return _fields is not None
 

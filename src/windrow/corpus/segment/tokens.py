@@ -9,7 +9,7 @@ into `clusters`, and Tibetan into syllables.
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from windrow import scripts
 from windrow.corpus.segment import abbreviations, clusters
@@ -38,15 +38,6 @@ Cut = Callable[[str, str], list[str]]  # a run of letters of a script without sp
 def builtin(run: str, language: str) -> list[str]:
     """Split a run of letters without a dictionary."""
     return _characters().findall(run) if _IDEOGRAPHS.match(run) else clusters.cut(run, language)
-
-
-def tokens(text: str, language: str = "", cut: Cut = builtin) -> Iterator[tuple[str, bool]]:
-    """Yield each token, and whether it follows the one before without a space."""
-    glued = False
-    for line in lines(text, language, cut):
-        if line is not GLUE:
-            yield line, glued
-        glued = line is GLUE
 
 
 def lines(text: str, language: str = "", cut: Cut = builtin) -> list[str]:

@@ -10,7 +10,6 @@ VERSION = 4  # of the layout of a store on disk
 REASONS = tuple(Reason)
 CODES = {reason: code for code, reason in enumerate(REASONS, 1)}  # 0 means "waiting"
 LOW_YIELD = CODES[Reason.LOW_YIELD]
-LOW_VALUE = CODES[Reason.LOW_VALUE]
 BLOCKED = CODES[Reason.BLOCKED]
 
 

@@ -7,7 +7,7 @@ the ranges of files and of groups of rows follow one another, and a query for on
 import datetime
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -219,12 +219,3 @@ def partition(crawl: str, subset: str) -> str:
 
 def wide(lengths: Sequence[int]) -> bool:
     return any(length >= WIDE for length in lengths)
-
-
-def write(directory: Path, rows: Mapping[str, Sequence[Row]]) -> None:
-    """Write a small table; `rows` by partition, sorted."""
-    for name, values in rows.items():
-        writer = TableWriter(directory / name)
-        for one in values:
-            writer.add(one)
-        writer.close()

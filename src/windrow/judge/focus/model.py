@@ -98,10 +98,6 @@ class NgramModel:
         """The size of the vocabulary, with <unk>, <s> and </s>."""
         return self.counts[0]
 
-    @property
-    def characters(self) -> bool | None:
-        return self.tokeniser.characters
-
     @functools.cached_property
     def vocabulary(self) -> dict[str, int]:
         """Word -> number."""

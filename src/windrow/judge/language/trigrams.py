@@ -98,12 +98,6 @@ def distance(text: str, model: TrigramModel) -> float:
     return (-_total(plain, model) / length - model.bits) / (deviation or 1.0)
 
 
-def cost(text: str, model: TrigramModel) -> float:
-    """Return the bits per character: the fewer, the better the text fits. Infinite for a text without letters."""
-    plain = normalise(text)
-    return -_total(plain, model) / (len(plain) - 2) if len(plain) > 2 else math.inf
-
-
 def difference(text: str, model: TrigramModel) -> float:
     """Return SpiderLing's measure: 1 minus the cosine of the trigram counts of text and sample.
 

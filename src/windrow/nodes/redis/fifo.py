@@ -78,12 +78,6 @@ class FifoQueue:
         answer = await self._client.call("fifo", self._keys, words)
         return _answer(answer)
 
-    async def counts(self) -> dict[str, int]:
-        """Return what became of requests: admitted, known, finished, late, returned."""
-        (found,) = await self._client.run(("HGETALL", self._keys[_KEYS.index("counts")]))
-        fields: Sequence[bytes] = self._client.checked(found)
-        return {fields[at].decode(): int(fields[at + 1]) for at in range(0, len(fields), 2)}
-
     async def close(self) -> None:
         await self._client.close()
 

@@ -45,13 +45,6 @@ def make(name: str, shards: int, options: str, now: float) -> ClusterJob:
     )
 
 
-async def create(client: RedisClient, record: ClusterJob) -> None:
-    """Write the record of a new job; ConfigError if there is one of this name."""
-    found = await put_back(client, record)
-    if found != record:
-        raise ConfigError(f"there is a job {record.name!r} at {client.place} already; choose another name")
-
-
 async def put_back(client: RedisClient, record: ClusterJob) -> ClusterJob:
     """Write a record where Redis has none; return the one that is there now."""
     key = Keys(record.name)["job"]

@@ -143,12 +143,8 @@ class Ruleset:
         many = len(wildcards) > _FEW
         self._wildcards = (_ManyWildcards if many else _FewWildcards)(wildcards) if wildcards else None
 
-    def allows(self, path: str) -> bool:
-        """Return whether a path, with its query, may be requested."""
-        return self._free or self._find(path)[0] & 1 == 1
-
     def decide(self, path: str) -> tuple[bool, str]:
-        """Return the same as `allows`, and the rule that decided; "" if no rule applies."""
+        """Return whether a path, with its query, may be requested, and the rule that decided; "" if none applies."""
         rank, line = self._find(path)
         return self._free or rank & 1 == 1, line
 

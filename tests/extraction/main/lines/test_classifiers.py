@@ -14,6 +14,7 @@ from windrow.extraction.main.lines.features import Cuts
 
 fit = Late("windrow.extraction.main.lines.fit")  # with scikit-learn
 AT = Cuts((0.0,) * 6, (0.4,) * 6, (1.0,) * 6)
+LOW, HIGH = 0.2, 0.7  # the cut points lie halfway between minimum, mean and maximum
 EACH = pytest.mark.parametrize("classifier", ["svm", "bayes", "tree"])
 DECIDE = {"svm": svm.decide, "bayes": bayes.decide, "tree": tree.decide}
 
@@ -29,7 +30,7 @@ def made(count: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     generator = np.random.default_rng(seed)
     scaled = np.full((count, 6), 0.4)
     scaled[:, [1, 3]] = generator.random((count, 2))
-    topical = (scaled[:, 1] > AT.low[1]) & (scaled[:, 3] > AT.high[3])
+    topical = (scaled[:, 1] > LOW) & (scaled[:, 3] > HIGH)
     return features.discretised(scaled, AT), topical ^ (generator.random(count) < 0.02)
 
 
@@ -63,7 +64,7 @@ def test_the_machine_learns_what_is_not_linear() -> None:
     generator = np.random.default_rng(3)
     scaled = np.full((1000, 6), 0.4)
     scaled[:, [1, 3]] = generator.random((1000, 2))
-    topical = (scaled[:, 1] > AT.high[1]) ^ (scaled[:, 3] > AT.high[1])
+    topical = (scaled[:, 1] > HIGH) ^ (scaled[:, 3] > HIGH)
     rows = features.discretised(scaled, AT)
     assert (svm.decide(fit.svm(rows, topical), rows) == topical).mean() > 0.98
 

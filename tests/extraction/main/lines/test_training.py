@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.extraction.main.lines.assessed import assess
 from tests.shared import shared
 from windrow.config import ConfigError
 from windrow.extraction.evaluation import files, gold
@@ -169,7 +170,7 @@ def test_easy_pages_are_extracted_well() -> None:
 
 def test_a_given_model_is_tried_without_training() -> None:
     model = training.train(map(sample, range(20)), "tree")
-    rows = training.assess([sample(number, site=f"s{number % 2}") for number in range(40, 50)], model)
+    rows = assess([sample(number, site=f"s{number % 2}") for number in range(40, 50)], model)
     assert [(row.site, row.pages) for row in rows] == [("s0", 5), ("s1", 5)]
 
 

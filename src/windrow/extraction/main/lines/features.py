@@ -20,14 +20,6 @@ class Cuts(msgspec.Struct, frozen=True):
     mean: tuple[float, ...]
     maximum: tuple[float, ...]
 
-    @property
-    def low(self) -> tuple[float, ...]:
-        return tuple((a + b) / 2 for a, b in zip(self.minimum, self.mean, strict=True))
-
-    @property
-    def high(self) -> tuple[float, ...]:
-        return tuple((a + b) / 2 for a, b in zip(self.mean, self.maximum, strict=True))
-
 
 def normalised(raw: Array) -> Array:
     """Scale each feature to [0, 1] within its page: the index by the number of lines, the others by the page's maximum.

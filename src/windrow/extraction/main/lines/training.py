@@ -92,15 +92,6 @@ def check(classifier: str) -> None:
     from windrow.extraction.main.lines import fit  # noqa: F401  # raises without scikit-learn, which only training needs
 
 
-def assess(samples: Iterable[Sample], model: LinesModel) -> list[SiteScore]:
-    """Score a given model on each site, without training."""
-    rows = []
-    for site, pages in _sites(map(labelled, samples), 1).items():
-        usable = [page for page in pages if page.answerable]
-        rows.append(_row(site, list(_matches(model, usable)), len(pages) - len(usable)))
-    return rows
-
-
 def table(rows: Sequence[SiteScore]) -> str:
     """Return the scores as text: one line per site and one for their mean."""
     width = max([len("site"), len("mean"), *(len(row.site) for row in rows)])
