@@ -14,7 +14,7 @@ from tests.jobs.index import crawls
 from windrow import cli
 from windrow.config import ConfigError
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2] / "src")}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3] / "src")}
 
 
 def run(*words: object, given: str | None = None) -> tuple[int, str, str]:

@@ -27,7 +27,7 @@ BODY = f"<ul>{MENU}</ul>\n<p>{STORY}</p>\n<p>{STORY}</p>\n<div>© 2026</div>"
 PAGE = f"<html lang=en><title>The mill</title><body>{BODY}</html>".encode()
 
 
-TEXTS = Path(stoplists.__file__).resolve().parents[3] / "demo" / "texts"
+TEXTS = Path(stoplists.__file__).resolve().parents[4] / "demo" / "texts"
 NAMES = [name for name in extraction.EXTRACTORS if name != "none"]
 
 

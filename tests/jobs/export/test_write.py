@@ -163,7 +163,7 @@ def test_an_unknown_format_is_refused_and_not_written_as_another(tmp_path: Path,
 
 def documented_format() -> str:
     """Return the format that docs/corpus.md shows."""
-    page = (Path(__file__).parents[2] / "docs" / "corpus.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "corpus.md").read_text("utf-8")
     return page.partition("### A format of your own")[2].partition("```python\n")[2].partition("```")[0]
 
 
@@ -464,7 +464,7 @@ def test_the_error_of_a_full_standard_output_names_it(crawl: Path) -> None:
 def test_a_killed_export_leaves_no_file_that_looks_whole(tmp_path: Path, crawl: Path) -> None:
     """SIGKILL ends it midway; the next export removes what it left."""
     script = (
-        "import os, signal, sys\nfrom pathlib import Path\nfrom windrow.jobs import export\n"
+        "import os, signal, sys\nfrom pathlib import Path\nfrom windrow.jobs.export import write as export\n"
         "options = export.ExportOptions(inputs=(Path(sys.argv[1]),), output=Path(sys.argv[2]), format='jsonl')\n"
         "export.run(options, export.find(options), lambda count: os.kill(os.getpid(), signal.SIGKILL))\n"
     )

@@ -9,7 +9,7 @@ import pytest
 
 from windrow.extraction.main.blocks import model, rules
 
-TOOLS = Path(__file__).resolve().parents[3] / "tools"
+TOOLS = Path(__file__).resolve().parents[4] / "tools"
 
 
 @pytest.fixture

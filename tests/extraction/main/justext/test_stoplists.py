@@ -7,7 +7,7 @@ import pytest
 from windrow.config import ConfigError
 from windrow.extraction.main.justext import stoplists
 
-TEXTS = Path(stoplists.__file__).resolve().parents[3] / "demo" / "texts"
+TEXTS = Path(stoplists.__file__).resolve().parents[4] / "demo" / "texts"
 
 
 @pytest.mark.parametrize("name", ["en", "eng", "English", "EN-gb", "en_US", " en "])
