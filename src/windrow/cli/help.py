@@ -28,7 +28,7 @@ PANELS = {  # headings of the commands, in their order
         "retry",
         "cluster",
     ),
-    "Look at a crawl": ("status", "list", "why", "report", "what-if", "serve"),
+    "Look at a crawl": ("status", "list", "why", "report", "what-if", "size", "serve"),
     "Use the corpus": ("export", "publish", "store", "dedup", "merge", "rebuild", "purge"),
     "Use archives": ("index", "query", "records", "seeds", "derive", "batch", "shuffle"),
     "Tools": ("extract", "language", "lm"),

@@ -25,6 +25,7 @@ _COMMANDS = {  # the module below windrow.cli, and its function
     "shard": "crawl.shards:shard",
     "node": "cluster.node:node",
     "status": "inspect.status:status",
+    "size": "inspect.size:size",
     "list": "inspect.listing:listed",
     "why": "inspect.why:why",
     "pause": "crawl.orders:pause",
