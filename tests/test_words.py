@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("*.md", "docs/*.md", "docs/benchmarks/*.md", "benchmarks/*.md")  # docs/decisions is a record of its time: never edited afterwards
+PAGES = ("*.md", "docs/*.md", "docs/benchmarks/*.md", "benchmarks/*.md")  # a decision is never edited
 # A rate: "22 µs a page", "one document a line"; but not "bytes of a page".
 COUNTED = "(?:one|two|once|twice|times|some|each|µs|ms|bytes|megabytes|kB|MB|GB|URLs|pages|requests)"
 WORD = r"(?!to |of |in |for |from |on |at |by |that |with |than |as |and |or |is |are )[\w-]+"

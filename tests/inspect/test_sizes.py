@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests import crashing
-from tests.crawler.conftest import Finished
+from tests.finished import Finished
 from windrow import config
 from windrow.config import ConfigError
 from windrow.inspect import sizes
