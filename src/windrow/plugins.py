@@ -57,6 +57,11 @@ class PluginFault(msgspec.Struct, frozen=True, array_like=True):
     def __str__(self) -> str:
         return f"{self.plugin} failed at {self.place}: {self.error}: {self.message}"
 
+    @property
+    def report(self) -> str:
+        """What the user must know."""
+        return f"{self}; correct the code and run the same command again\n{self.trace}".rstrip()
+
 
 class WrongResult(TypeError):
     """The user's code returned what cannot be used."""
@@ -87,7 +92,7 @@ def build(table: OpenTable[_Options, _Made], name: str, sections: Sections, opti
     except ConfigError:
         raise
     except Exception as error:  # the user's code may raise anything
-        raise ConfigError(f"option '{table.option}': {fault(error)}; correct the code or its options") from error
+        raise ConfigError(f"{_called(table.option)}: {fault(error)}; correct the code or its options") from error
 
 
 def reference(name: str, sections: Sections) -> str:
@@ -114,7 +119,7 @@ def load(reference: str, option: str, names: Iterable[str] = ()) -> Any:
     Messages name `option`, which holds the reference, and `names`, which the option also accepts.
     """
     module, colon, name = reference.rpartition(":")
-    place = f"option '{option}' names {reference!r}"
+    place = f"{_called(option)} names {reference!r}"
     if not (colon and module and name):
         fix = 'write "package.module:name" for your own code'
         fix += f"; the known names are {', '.join(names)}" if (names := [*names]) else ""
@@ -129,6 +134,10 @@ def load(reference: str, option: str, names: Iterable[str] = ()) -> Any:
         return getattr(imported, name)
     except AttributeError:
         raise ConfigError(f"{place}, but {file} defines no {name!r}; correct the name after the colon") from None
+
+
+def _called(option: str) -> str:
+    return option if option.startswith("--") else f"option '{option}'"
 
 
 def _import(module: str, place: str) -> ModuleType:

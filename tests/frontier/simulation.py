@@ -51,8 +51,11 @@ def task(text: str, **fields: object) -> Task:
 
 
 def options(**fields: object) -> Config:
-    """Make a configuration from fields of its sections frontier, fetch, scope and extract, whose names do not clash."""
-    config = Config()
+    """Make a configuration from fields of its sections frontier, fetch, scope and extract, whose names do not clash.
+
+    `plugins`: the sections of plug-ins.
+    """
+    config = dataclasses.replace(Config(), plugins=fields.pop("plugins", {}))  # type: ignore[arg-type]
     sections = {}
     for name in ("frontier", "fetch", "scope", "extract"):
         section = getattr(config, name)

@@ -7,8 +7,9 @@ from tests.frontier.conftest import Opener
 from tests.frontier.hand import Hand, do, texts
 from tests.frontier.simulation import Simulation, options, task
 from tests.frontier.world import world
-from windrow.frontier.policy import steer
-from windrow.frontier.policy.rank import KEPT, OTHER, RANK
+from windrow.frontier.policy import rank, steer
+from windrow.frontier.policy.rank import KEPT, OTHER, RANK, HostTerm, RankedHost
+from windrow.frontier.store.rows import HostRow
 from windrow.records import Kind, Lease, Reason
 
 POOR = {"downloaded": 5000, "kept": 0}
@@ -179,3 +180,37 @@ def test_a_good_host_that_gets_new_work_is_opened_at_once(hand: Opener) -> None:
     assert lease.host == "b.org"
     crawl.serve(lease, links=["http://a.org/8", "http://i.org/1"], **RICH)
     assert hosts(crawl.pages(1)) == ["a.org"]
+
+
+def preferred(options: dict[str, dict[str, float]], inner: None) -> HostTerm:
+    """A user's term of a host: a factor by its domain."""
+    return lambda host: options["factors"].get(host.domain, 1.0)
+
+
+def small(host: RankedHost) -> float:
+    return 2.0 if host.downloaded < 50_000 else -1.0
+
+
+def test_a_term_of_the_user_changes_which_host_is_leased_first(hand: Opener) -> None:
+    yields = {"a": {"downloaded": 5000, "kept": 500}, "b": RICH, "c": {"downloaded": 5000, "kept": 2000}}
+    factors = {"preferred": {"factors": {"a.org": 10.0, "b.org": 0.5}}}
+    crawl = hand(**STEERED, host_terms=(f"{__name__}:preferred",), plugins=factors)
+    known(crawl, **yields)
+    assert [hosts(crawl.lease(1)) for _ in range(2)] == [["a.org"], ["c.org"]]
+
+
+def test_terms_of_hosts_are_multiplied_and_none_is_below_nothing(hand: Opener) -> None:
+    sections = {"preferred": {"factors": {"a.org": 3.0}}}
+    term = rank.host_term((f"{__name__}:preferred", f"{__name__}:small"), sections)
+    assert term(HostRow(1, "a.org", "a.org", downloaded=1)) == 6.0
+    assert term(HostRow(1, "a.org", "a.org", downloaded=60_000)) == 0.0
+    assert rank.host_term((), {})(HostRow(1, "a.org", "a.org")) == 1.0
+
+
+def test_the_value_of_a_host_has_the_same_terms(hand: Opener) -> None:
+    factors = {"preferred": {"factors": {"b.org": 100.0}}}
+    crawl = hand(
+        order="value", yield_threshold="off", delay=0.0, host_terms=(f"{__name__}:preferred",), plugins=factors
+    )
+    known(crawl, a=RICH, b={"downloaded": 5000, "kept": 400})
+    assert hosts(crawl.lease(1)) == ["b.org"]

@@ -214,3 +214,19 @@ def test_a_retired_domain_stays_retired_after_a_restart(tmp_path: Path) -> None:
     [closing] = crawl.lease()
     assert (closing.closed, len(closing.tasks)) == (Reason.LOW_YIELD, 14)
     do(crawl.store.close())
+
+
+def half(pages: int) -> float:
+    """A user's threshold."""
+    return 0.5 if pages > 3 else 0.0
+
+
+def test_a_threshold_of_the_user_retires_a_domain(hand: Opener) -> None:
+    crawl = hand(**{**RULE, "yield_threshold": f"{__name__}:half"})
+    crawl.add(*[f"http://a.org/{page}" for page in range(40)])
+    lease = crawl.page()
+    serve_some(crawl, lease, 3, downloaded=1000, kept=400)
+    assert ledger(crawl).closed is None
+    for each in lease.tasks[3:4]:
+        crawl.ack(each, downloaded=1000, kept=400)
+    assert ledger(crawl).closed is Reason.LOW_YIELD

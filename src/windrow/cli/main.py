@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import windrow
-from windrow import kernels
+from windrow import kernels, plugins
 from windrow.cli import completion, help, terminal
 from windrow.cli.text import lines
 from windrow.config import ConfigError
@@ -121,7 +121,9 @@ def main() -> None:
         fail(str(error))
     except OSError as error:
         fail(f"{error.filename or 'the system'}: {error.strerror or error}; fix that and run the same command again")
-    except Exception:
+    except Exception as error:
+        if (fault := plugins.fault(error)) is not None:
+            fail(fault.report)
         if not lines.are_json():
             raise
         lines.write(LogLine("error", "error", "an unexpected error ended Windrow", {"trace": traceback.format_exc()}))

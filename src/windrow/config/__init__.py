@@ -19,6 +19,7 @@ from windrow.config.load import load as load
 from windrow.config.load import make as make
 from windrow.config.load import named_files as named_files
 from windrow.config.load import nearest as nearest
+from windrow.config.plugins import plugins_of as plugins_of
 from windrow.config.presets import PRESETS as PRESETS
 from windrow.config.reference import Option as Option
 from windrow.config.reference import default as default

@@ -6,6 +6,7 @@ stands for that code wherever a reference may stand.
 
 import difflib
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,16 @@ def read(sections: Any, path: Path) -> dict[str, WrittenValue]:
         for option, value in options.items():
             written[f"plugins.{name}.{option}"] = WrittenValue(value, str(path), path.parent.absolute())
     return written
+
+
+def plugins_of(directory: Path) -> dict[str, dict[str, Any]]:
+    """Return the sections of a crawl's crawl.toml, for a command that needs no other option; {} without such a file."""
+    path = directory / "crawl.toml"
+    try:
+        document = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except (OSError, ValueError):
+        return {}
+    return sections(read(document.get("plugins", {}), path), directory.absolute())
 
 
 def sections(written: Mapping[str, WrittenValue], home: Path) -> dict[str, dict[str, Any]]:

@@ -107,13 +107,17 @@ class FrontierOptions:
         64  # Hosts admitted per registered domain, against wildcard DNS; 0: no limit.
     )
     # Yield below which a domain of n pages is retired. "strict", "normal" and "permissive" are 0.01, 0.005 and 0.002
-    # times (log10 n - 1); "a,b" is a * (log10 n - b); "off" retires none.
-    # "auto" is "off" with order "value", which ends the tails of queues instead, and "normal" with the others.
+    # times (log10 n - 1); "a,b" is a * (log10 n - b); "off" retires none; your own function of n is
+    # "package.module:name". "auto" is "off" with order "value", which ends the tails of queues instead, and "normal"
+    # with the others.
     yield_threshold: Annotated[
         str,
-        Pattern(
-            r"auto|off|strict|normal|permissive|\[?\s*(\d+\.?\d*|\.\d+)\s*,\s*-?(\d+\.?\d*|\.\d+)\s*\]?",
-            "'auto', 'off', 'strict', 'normal', 'permissive', or two numbers such as '0.01,1'",
+        Plugin(
+            Pattern(
+                r"auto|off|strict|normal|permissive|\[?\s*(\d+\.?\d*|\.\d+)\s*,\s*-?(\d+\.?\d*|\.\d+)\s*\]?",
+                "'auto', 'off', 'strict', 'normal', 'permissive', two numbers such as '0.01,1', or your own function "
+                "as 'package.module:name'",
+            )
         ),
     ] = "auto"
     # Yield of a domain: "bytes" kept per byte downloaded, or "pages", the mean of the yields of its pages.
@@ -143,6 +147,8 @@ class FrontierOptions:
     give_up: Share = 0.01
     # With order "yield": the terms of a link's rank, "yield", "language" or the user's own as "package.module:name".
     terms: Annotated[tuple[str, ...], Plugin()] = ("yield", "language")
+    # With order "value" or "yield": your own terms of the value of a host, as "package.module:name", each a factor.
+    host_terms: Annotated[tuple[str, ...], Plugin()] = ()
     # With order "value" or "yield": hosts tried at once whose expected yield is below half of the crawl's present one.
     explore: Count = 8
     # Share of the clean text of a domain in the primary language below which the domain is retired; 0: off.

@@ -12,9 +12,9 @@ from windrow.units import count, size
 _decode = format.view("url", "time", "status", "downloaded", "clean", "primary", "kept", "kind")
 
 
-def describe(home: Path, report: Report, options: config.FrontierOptions) -> tuple[float, str]:
+def describe(home: Path, report: Report, options: config.Config) -> tuple[float, str]:
     """Return the yield of the domain of a URL that ended as low-yield, and the comparison in words."""
-    rule = budget.rule(options)
+    rule = budget.rule(options.frontier, options.plugins)
     domain = report.task.url.domain
     found = _account(home, domain, report.time, rule)
     rate, required = budget.rate(found, rule), budget.threshold(rule, found.pages)

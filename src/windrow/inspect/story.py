@@ -176,7 +176,7 @@ def _attempt(report: Report, frame: int, options: Config, home: Path) -> Event:
     if report.reason is Reason.DUPLICATE:
         event.duplicate_of = log.first_seen(home, report) or ""
     if report.reason is Reason.LOW_YIELD:
-        event.figure, event.comparison = retirement.describe(home, report, options.frontier)
+        event.figure, event.comparison = retirement.describe(home, report, options)
     return event
 
 

@@ -15,7 +15,7 @@ def question(directory: Path, thresholds: Sequence[str], ladder: str, unit: str,
     file = directory / "crawl.toml"
     options = config.load(file, settings) if file.exists() else config.make(settings, directory)
     steps = whatif.steps(ladder) if ladder else whatif.LADDER
-    return Question(options.frontier, tuple(thresholds) or whatif.THRESHOLDS, steps, unit)
+    return Question(options.frontier, tuple(thresholds) or whatif.THRESHOLDS, steps, unit, options.plugins)
 
 
 def run(directory: Path, asked: Question, watch: Watch | None = None) -> WhatIfTables:

@@ -173,7 +173,7 @@ def test_a_crawl_made_by_init_is_refused(world: World, tmp_path: Path) -> None:
 def test_bad_input_is_refused_before_anything_is_made(world: World, tmp_path: Path) -> None:
     cases = {
         "--tokens 'ten' is not a number": ["--tokens", "ten"],
-        "--format 'docx' is unknown": ["--format", "docx"],
+        "--format names 'docx'": ["--format", "docx"],
         "nowhere.txt": ["--topic", str(tmp_path / "nowhere.txt")],
         "unknown language 'nonsense'": ["--language", "nonsense"],
         "give the topic with --topic TEXT": ["--background", "stoplist"],

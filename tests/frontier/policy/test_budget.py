@@ -1,6 +1,7 @@
 """The rule that retires a domain for low yield."""
 
 import math
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from tests.frontier.simulation import START, task
 from windrow import config
 from windrow.frontier.policy import budget
-from windrow.frontier.policy.budget import YieldRule
+from windrow.frontier.policy.budget import Threshold, YieldRule
 from windrow.frontier.store.rows import DomainRow
 from windrow.records import Reason, Report
 
@@ -163,3 +164,39 @@ def test_a_domain_without_text_is_not_retired_for_its_share() -> None:
 
 def test_the_yield_is_zero_if_nothing_was_downloaded() -> None:
     assert budget.rate(account(0, 0), rule()) == budget.rate(account(0, 0), rule(yield_form="pages")) == 0.0
+
+
+def level(pages: int) -> float:
+    """A user's threshold."""
+    return 0.25
+
+
+def lenient(options: dict[str, float], inner: Threshold) -> Threshold:
+    """A user's threshold that wraps one of ours."""
+    return lambda pages: inner(pages) * options["share"]
+
+
+def test_a_threshold_of_the_user_is_a_function_of_the_number_of_pages() -> None:
+    own = budget.rule(config.FrontierOptions(yield_threshold=f"{__name__}:level"), {})
+    assert [budget.threshold(own, pages) for pages in (0, 1, 1000)] == [-math.inf, 0.25, 0.25]
+    made = msgspec.structs.replace(own, grace_pages=1, grace_bytes=0)
+    assert budget.retired(account(1, 1000, 249), made) and not budget.retired(account(1, 1000, 250), made)
+
+
+@pytest.mark.parametrize(("inner", "required"), [({}, 0.005), ({"inner": "strict"}, 0.01)])
+def test_a_threshold_of_the_user_wraps_one_of_ours(inner: dict[str, str], required: float) -> None:
+    options = config.FrontierOptions(yield_threshold=f"{__name__}:lenient")
+    own = budget.rule(options, {"lenient": {"share": 0.5, **inner}})
+    assert budget.threshold(own, 1000) == pytest.approx(required)
+
+
+def test_without_the_sections_a_threshold_of_the_user_is_left_out() -> None:
+    assert budget.rule(config.FrontierOptions(yield_threshold="no_such_module:level")) == rule("off")
+
+
+def test_the_configuration_accepts_a_threshold_of_the_user_and_its_section(tmp_path: Path) -> None:
+    words = ["frontier.yield_threshold=mine", "plugins.mine.use=a:level"]
+    assert config.make(words, tmp_path).frontier.yield_threshold == "mine"
+    assert config.make(["frontier.yield_threshold=a:level"], tmp_path).frontier.yield_threshold == "a:level"
+    with pytest.raises(config.ConfigError, match="two numbers"):
+        config.make(["frontier.yield_threshold=mine", "plugins.other.use=a:level"], tmp_path)

@@ -156,7 +156,7 @@ def test_dedup_reads_every_text_format_of_export(tmp_path: Path, crawl: Path, fo
 def test_an_unknown_format_is_refused_and_not_written_as_another(tmp_path: Path, crawl: Path) -> None:
     options = ExportOptions(inputs=(crawl,), output=tmp_path / "out.xml", format="xml")
     for step in (write.check, lambda options: write.run(options, write.find(options), lambda count: None)):
-        with pytest.raises(ConfigError, match="--format 'xml' is unknown; use jsonl, "):
+        with pytest.raises(ConfigError, match=r"--format names 'xml', .*the known names are jsonl, "):
             step(options)
     assert os.listdir(tmp_path) == ["crawl"]
 
@@ -178,6 +178,20 @@ def test_the_documented_format_of_a_user_is_found_beside_crawl_toml_or_in_the_cu
     row = f"1\t{SAMPLES[1].url}\t{' '.join(SAMPLES[1].texts)}\n"
     assert text(tmp_path / "out" / "data" / "cz.tsv.gz") == "number\turl\ttext\n" + row
     assert json.loads((tmp_path / "out" / outputs.NOTE).read_text())["format"] == "myformats:tsv"
+
+
+def test_a_format_of_a_user_has_the_options_of_its_section_in_crawl_toml(tmp_path: Path, crawl: Path) -> None:
+    (crawl / "wrapped.py").write_text(
+        "import msgspec\nfrom windrow.corpus.formats.format import each\n"
+        "def urls(options, inner):\n"
+        "    line = lambda item, _: f\"{options['before']}{item.document.url}\\n\".encode()\n"
+        "    return msgspec.structs.replace(inner, suffix='.txt', open=each(line))\n"
+    )
+    (crawl / "crawl.toml").write_text('[plugins.mine]\nuse = "wrapped:urls"\nbefore = "> "\n')
+    (tmp_path / "work").mkdir()
+    done = installed(tmp_path / "work", crawl, "--format", "mine", "-o", tmp_path / "out.txt")
+    assert done.returncode == 0, done.stderr
+    assert text(tmp_path / "out.txt") == "".join(f"> {SAMPLES[number].url}\n" for number in ORDER)
 
 
 def test_a_score_of_the_users_own_judge_is_filtered_by_its_name(tmp_path: Path) -> None:
@@ -398,7 +412,7 @@ def test_the_command_prints_its_summary_and_writes_to_standard_output(tmp_path: 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--format", "xml", "-o", "OUT.xml"], "--format 'xml' is unknown"),
+        (["--format", "xml", "-o", "OUT.xml"], "--format names 'xml'"),
         (["--format", "jsonl", "--by", "host", "-o", "OUT"], "--by 'host' is unknown"),
         (["--format", "jsonl", "--style", "oscar", "-o", "OUT.jsonl"], "--style 'oscar' is unknown"),
         (["--format", "parquet", "-o", "-"], "standard output"),

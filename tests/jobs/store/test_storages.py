@@ -276,9 +276,9 @@ def test_an_address_that_cannot_be_opened_gets_one_sentence(tmp_path: Path, targ
 
 @pytest.mark.parametrize("scheme", ["postgresql", "mysql", "mongodb"])
 @pytest.mark.parametrize("password", ["S3/CRET", "S3?CRET", "S3#CRET", "[S3CRET", "S3CRET]", "S3@CRET"])
-def test_no_message_about_an_address_has_a_part_of_its_password(scheme: str, password: str) -> None:
+def test_no_message_about_an_address_has_a_part_of_its_password(scheme: str, password: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as refused:
-        job.check(f"{scheme}://me:{password}@127.0.0.1:1/db", False)
+        job.check(job.StoreOptions(directory=tmp_path, target=f"{scheme}://me:{password}@127.0.0.1:1/db"))
     said = str(refused.value)
     assert "\n" not in said and "S3" not in said and "CRET" not in said
 

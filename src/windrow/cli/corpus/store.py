@@ -58,12 +58,11 @@ def store(
 
     if to == "-":
         to = sys.stdin.readline().strip()
-    if check:
-        job.check(to, captures)
-        return
     options = job.StoreOptions(
         directory=directory, target=to, name=name, captures=captures, follow=follow, takedown=takedown
     )
+    if check:
+        return job.check(options)
     if held:
         return _store_held(options)
     with counter("documents stored") as watch:

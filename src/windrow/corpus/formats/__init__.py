@@ -6,13 +6,16 @@ can write the document back without some paragraphs. A document that loses no pa
 went in.
 
 To add a format, write a file here and a row below. A format of the user's own needs neither: `--format
-package.module:name` names a `Format` anywhere on Python's path.
+package.module:name` names a `Format`, or a function that makes one, anywhere on Python's path.
 """
+
+from collections.abc import Callable
 
 from windrow import plugins
 from windrow.config import ConfigError
 from windrow.corpus.formats import jsonl, markdown, markup, parquet, prevertical, text, vertical
 from windrow.corpus.formats.format import Format, each
+from windrow.plugins import OpenTable, Sections
 
 FORMATS = {
     "jsonl": Format(".jsonl.gz", each(jsonl.encode), read=jsonl.read, suffixes=(".jsonl", ".json", ".ndjson")),
@@ -36,15 +39,14 @@ FORMATS = {
 }
 
 
-def find(name: str) -> Format:
-    """Return the format of this name, or the user's own: "package.module:name". ConfigError: there is none."""
-    if name in FORMATS:
-        return FORMATS[name]
-    if ":" not in name:
-        raise ConfigError(
-            f"--format {name!r} is unknown; use {', '.join(FORMATS)}, or package.module:name for a format of your own"
-        )
-    found = plugins.load(name, "--format")
-    if not isinstance(found, Format):
-        raise ConfigError(f"--format {name} is a {type(found).__name__}; it must be a windrow.corpus.formats.Format")
-    return found
+def _row(format: Format) -> Callable[[None, Format | None], Format]:
+    return lambda options, inner: format
+
+
+def find(name: str, sections: Sections) -> Format:
+    """Return the format of this name, or the user's own. ConfigError: there is none. `sections`: of plug-ins."""
+    table = OpenTable("--format", {name: _row(format) for name, format in FORMATS.items()}, inner="jsonl")
+    made = plugins.build(table, name, sections, None)
+    if not isinstance(made, Format):
+        raise ConfigError(f"--format {name} is a {type(made).__name__}; it must be a windrow.corpus.formats.Format")
+    return made

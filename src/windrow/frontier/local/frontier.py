@@ -86,7 +86,7 @@ class LocalFrontier:
             origins=known,
         )
         names = [name for name in options.frontier.terms if values is None or name not in rank.TERMS]
-        terms = rank.terms(names, TermContext(languages=tuple(languages)))
+        terms = rank.terms(names, TermContext(tuple(languages), options.plugins))
         self._acks = Acks(views, options, terms, territory)
         self._control = Control(views, blocks, options.fetch, self._acks.note_change)
         self._refused: dict[str, int] = {}  # of tasks from `add`, which come again at each start: not in the store

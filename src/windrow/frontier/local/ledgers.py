@@ -12,7 +12,7 @@ from windrow.frontier.local.blocks import Blocks
 from windrow.frontier.local.hosts import OpenHost
 from windrow.frontier.local.rows import RowCache
 from windrow.frontier.local.values import Values
-from windrow.frontier.policy import budget, steer
+from windrow.frontier.policy import budget, rank, steer
 from windrow.frontier.store.rows import BLOCKED, LOW_YIELD, REASONS, DomainRow, HostRow, Meta, PartRow
 from windrow.records import Closing, Report, Url
 
@@ -27,7 +27,8 @@ class Ledgers:
         self.values = values
         self._blocks = blocks
         self._account = meta.account
-        self._rule = budget.rule(options.frontier)
+        self._rule = budget.rule(options.frontier, options.plugins)
+        self._factor = rank.host_term(options.frontier.host_terms, options.plugins)
         self._with_parts = options.frontier.segments
         self._judged = options.extract.extractor != "none"  # without text every yield is 0 and means nothing
         self._sums = operator.attrgetter(self._rule.text, "downloaded")
@@ -102,6 +103,9 @@ class Ledgers:
 
     def expected(self, host: HostRow, rank: int) -> float:
         """Return the expected yield of a host's next page, which has this rank."""
+        return self._expected(host, rank) * self._factor(host)
+
+    def _expected(self, host: HostRow, rank: int) -> float:
         if self.values is not None:
             return self.values.expected(host, rank)
         domain = self._rows.domains.get(host.domain) or self._rows.make_domain(host.domain)
@@ -109,7 +113,8 @@ class Ledgers:
 
     def likely(self, host: HostRow, rank: int) -> float:
         """Return the same, corrected by what such expectations came to."""
-        return self.values.likely(host, rank) if self.values is not None else self.expected(host, rank)
+        likely = self.values.likely(host, rank) if self.values is not None else self._expected(host, rank)
+        return likely * self._factor(host)
 
     def is_rich(self, host: HostRow, rank: int) -> bool:
         """Return whether a host has proved to be good."""

@@ -21,7 +21,7 @@ import msgspec
 from windrow import config
 from windrow.frontier.policy import features, hints, value
 from windrow.frontier.policy.features import BYTES, NAMES, TEXT, WANTED
-from windrow.frontier.policy.rank import LAST, RANK
+from windrow.frontier.policy.rank import LAST, RANK, TERMS
 from windrow.frontier.policy.value import Models, Parent
 from windrow.frontier.store.rows import HostRow, Meta, ValueSums
 from windrow.records import Kind, Reason, Report, Task, Url
@@ -67,7 +67,7 @@ class Values:
 
     def __init__(self, meta: Meta, state: bytes, options: config.Config, codes: tuple[str, ...] = ()) -> None:
         # The terms of the user need the page that holds a link: its rank with them is computed once.
-        self.reranks = not any(":" in name for name in options.frontier.terms)
+        self.reranks = set(options.frontier.terms) <= TERMS.keys()
         topic, self._learned = options.focus, frozenset(options.frontier.learn)
         self._meta = meta
         self.bounds = meta.bounds  # counts with the boundaries of the buckets

@@ -7,13 +7,14 @@ rich in it, and from many of them.
 """
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Literal, Protocol
 
 import msgspec
 
-from windrow import config
+from windrow import config, plugins
 from windrow.frontier.store.rows import PartRow
+from windrow.plugins import OpenTable, Sections
 from windrow.records import Closing, Reason, Report
 
 # a, with b = 1: 0.01 is the paper's, 0.005 and 0.002 are those of today's SpiderLing
@@ -23,6 +24,7 @@ REST = "/"  # name of the account of all other parts
 PAGE = 1_000_000  # a page's yield is summed in whole millionths, so that the sum does not depend on the order
 
 Text = Literal["kept", "clean", "primary"]
+Threshold = Callable[[int], float]  # the yield required after so many pages
 
 
 class YieldAccount(Protocol):
@@ -46,19 +48,35 @@ class YieldRule(msgspec.Struct, frozen=True):
     by_pages: bool = False  # use the mean of the pages' yields instead of the yield of all bytes
     text: Text = "kept"
     min_primary_share: float = 0.0
+    own: Threshold | None = None  # of the user, instead of a and b
 
 
-def rule(options: config.FrontierOptions) -> YieldRule:
-    """Return the rule that the options describe."""
+def _line(factor: float, start: float = 1.0) -> Threshold:
+    """Return a·(log10 n - b)."""
+    return lambda pages: factor * (math.log10(pages) - start)
+
+
+# What a threshold of the user's own can wrap.
+THRESHOLDS: dict[str, Callable[[None, Threshold | None], Threshold]] = {
+    "strict": lambda options, inner: _line(PRESETS["strict"]),
+    "normal": lambda options, inner: _line(PRESETS["normal"]),
+    "permissive": lambda options, inner: _line(PRESETS["permissive"]),
+}
+
+
+def rule(options: config.FrontierOptions, sections: Sections | None = None) -> YieldRule:
+    """Return the rule that the options describe. `sections`: of plug-ins; without them the user's own is left out."""
     word = options.yield_threshold.strip("[] ")
     if word == "auto":
         word = "off" if options.order == "value" else "normal"
-    if word == "off":
-        factor, start = 0.0, 1.0
-    elif word in PRESETS:
-        factor, start = PRESETS[word], 1.0
-    else:
+    factor, start, own = 0.0, 1.0, None
+    if word in PRESETS:
+        factor = PRESETS[word]
+    elif "," in word:
         factor, start = map(float, word.split(","))
+    elif word != "off" and sections is not None:
+        table = OpenTable("frontier.yield_threshold", THRESHOLDS, inner="normal")
+        own = plugins.build(table, word, sections, None)
     text: Text = "clean" if options.yield_text == "clean" else "primary" if options.yield_text == "primary" else "kept"
     return YieldRule(
         factor=factor,
@@ -68,11 +86,14 @@ def rule(options: config.FrontierOptions) -> YieldRule:
         by_pages=options.yield_form == "pages",
         text=text,
         min_primary_share=options.min_primary_share,
+        own=own,
     )
 
 
 def threshold(rule: YieldRule, pages: int) -> float:
     """Return the yield required after so many pages. It is negative for the first pages, which require none."""
+    if pages > 0 and rule.own is not None:
+        return rule.own(pages)
     return rule.factor * (math.log10(pages) - rule.start) if pages > 0 and rule.factor else -math.inf
 
 
@@ -111,7 +132,8 @@ def spared(account: YieldAccount, rule: YieldRule) -> bool:
 def _poor(account: YieldAccount, rule: YieldRule) -> bool:
     if rule.min_primary_share and account.primary < rule.min_primary_share * account.clean:
         return True
-    return rule.factor > 0 and rate(account, rule) < threshold(rule, account.pages)
+    required = threshold(rule, account.pages)
+    return required > 0 and rate(account, rule) < required
 
 
 def segment(known: Collection[str], text: str) -> str:

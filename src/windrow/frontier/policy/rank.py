@@ -1,17 +1,19 @@
-"""The rank of a link: a sum of named terms over a base, 0 (first) to 255.
+"""The rank of a link: a sum of named terms over a base, 0 (first) to 255. The value of a host: a product of terms.
 
-Each term looks at the page that holds the link and at the link. `[frontier] terms` says which terms count. A term of
-the user's own is a plain function `(Report, Task) -> int`, named as "package.module:name".
+Each term of a link looks at the page that holds the link and at the link. `[frontier] terms` says which terms count. A
+term of the user's own is a plain function `(Report, Task) -> int`, named as "package.module:name". A term of a host
+looks at what the host has given so far; `[frontier] host_terms` names them.
 """
 
-import difflib
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
 import msgspec
 
 from windrow import plugins
-from windrow.config import ConfigError
+from windrow.plugins import OpenTable, Sections
 from windrow.records import Reason, Report, Task
 
 RANK = 128  # of a seed, and the base of a link's rank
@@ -24,10 +26,25 @@ NAMED = -32  # for a link whose URL names a wanted language
 Term = Callable[[Report, Task], int]  # ranks to add for one link of a page; negative: earlier
 
 
+class RankedHost(Protocol):
+    """A host, as its terms see it. They change nothing."""
+
+    name: str
+    domain: str
+    pages: int  # responses
+    downloaded: int  # bytes of these
+    kept: int  # bytes of text of these
+    waiting: int  # URLs in its queue
+
+
+HostTerm = Callable[[RankedHost], float]  # a factor of the host's expected yield; 1: leave it as it is
+
+
 class TermContext(msgspec.Struct, frozen=True):
     """What a term may need to know of the crawl."""
 
     languages: tuple[str, ...] = ()  # codes of the wanted languages, as they occur in URLs
+    plugins: Sections = {}
 
 
 def by_yield(report: Report, task: Task) -> int:
@@ -41,19 +58,20 @@ def nothing(report: Report, task: Task) -> int:
     return 0
 
 
-def _language(context: TermContext) -> Term:
+def _language(options: TermContext, inner: Term | None) -> Term:
     """Return the term that prefers links whose URLs name a wanted language."""
-    pattern = naming(context.languages)
+    pattern = naming(options.languages)
     if pattern is None:
         return nothing
     search = pattern.search
     return lambda report, task: NAMED if search(task.url.text) else 0
 
 
-TERMS: dict[str, Callable[[TermContext], Term]] = {
-    "yield": lambda context: by_yield,
+TERMS: dict[str, Callable[[TermContext, Term | None], Term]] = {
+    "yield": lambda options, inner: by_yield,
     "language": _language,
 }
+HOST_TERMS: dict[str, Callable[[None, HostTerm | None], HostTerm]] = {}
 
 
 def naming(languages: Iterable[str]) -> re.Pattern[str] | None:
@@ -64,19 +82,16 @@ def naming(languages: Iterable[str]) -> re.Pattern[str] | None:
 
 def terms(names: Iterable[str], context: TermContext) -> tuple[Term, ...]:
     """Return the terms of these names; ConfigError for an unknown one. Terms that never add anything are left out."""
-    found = [_term(name, context) for name in names]
-    return tuple(term for term in found if term is not nothing)
+    table = OpenTable("frontier.terms", TERMS)
+    built = [plugins.build(table, name, context.plugins, context) for name in names]
+    return tuple(term for term in built if term is not nothing)
 
 
-def _term(name: str, context: TermContext) -> Term:
-    if name in TERMS:
-        return TERMS[name](context)
-    if ":" in name:
-        term: Term = plugins.load(name, "frontier.terms")
-        return term
-    near = difflib.get_close_matches(name, TERMS, 1)
-    fix = f"did you mean {near[0]!r}?" if near else f'use {", ".join(TERMS)} or "package.module:name"'
-    raise ConfigError(f"unknown term {name!r} in frontier.terms; {fix}")
+def host_term(names: Iterable[str], sections: Sections) -> HostTerm:
+    """Return the product of the terms of a host of these names. A factor below 0 counts as 0."""
+    table = OpenTable("frontier.host_terms", HOST_TERMS)
+    terms = [plugins.build(table, name, sections, None) for name in names]
+    return (lambda host: math.prod([max(0.0, term(host)) for term in terms])) if terms else lambda host: 1.0
 
 
 def ranker(terms: Sequence[Term], report: Report) -> Callable[[Task], Task] | None:

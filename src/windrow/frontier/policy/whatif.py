@@ -18,6 +18,7 @@ from windrow import config
 from windrow.config import ConfigError
 from windrow.frontier.policy import budget
 from windrow.frontier.policy.budget import YieldAccount, YieldRule
+from windrow.plugins import Sections
 from windrow.records import Report
 
 THRESHOLDS = ("strict", "normal", "permissive")
@@ -94,15 +95,16 @@ class Question(msgspec.Struct, frozen=True):
     thresholds: tuple[str, ...] = THRESHOLDS
     ladder: tuple[float, ...] = LADDER
     unit: str = "domain"
+    plugins: Sections = {}
 
     def rules(self) -> list[YieldRule]:
         """Return one rule per threshold; all else is as in the crawl's own options."""
         own = budget.rule(self.options)
-        found = []
+        rules = []
         for word in self.thresholds:
-            other = budget.rule(config.make([f"frontier.yield_threshold={word}"], Path()).frontier)
-            found.append(msgspec.structs.replace(own, factor=other.factor, start=other.start))
-        return found
+            other = budget.rule(config.make([f"frontier.yield_threshold={word}"], Path()).frontier, self.plugins)
+            rules.append(msgspec.structs.replace(own, factor=other.factor, start=other.start, own=other.own))
+        return rules
 
 
 class RuleOutcome(msgspec.Struct):

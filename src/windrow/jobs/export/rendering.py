@@ -209,7 +209,7 @@ def _anywhere(options: ExportOptions) -> ExportOptions:
 def _write(
     options: ExportOptions, found: Sequence[CorpusSource], table: Table, summary: ExportSummary, filter: Filter
 ) -> None:
-    format = formats.find(options.format)
+    format = formats.FORMATS[options.format]
     target = options.target(format)
     sink = Sink(format, write.format_options(options))
     census = Census()
@@ -283,7 +283,7 @@ def _decisions(path: str) -> list[PartDecision]:
 def _encoder(options: ExportOptions) -> Callable[[Item], bytes]:
     """Return what encodes a document: the encoder of the format, whose output is caught."""
     caught = io.BytesIO()
-    encoder = formats.find(options.format).open(caught, write.format_options(options))
+    encoder = formats.FORMATS[options.format].open(caught, write.format_options(options))
 
     def add(item: Item) -> bytes:
         caught.seek(0)

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 import windrow
-from windrow import urls
+from windrow import config, urls
 from windrow.config import ConfigError
 from windrow.config.kinds import Plugin
 from windrow.corpus import formats, outputs, reader
@@ -197,11 +197,14 @@ class _Export:
 def _format(options: ExportOptions) -> Format:
     """Return the format. The module of a user's own format may lie beside crawl.toml or in the current directory."""
     name = options.format
-    if ":" in name:
+    sections: dict[str, dict[str, Any]] = {}
+    if name not in formats.FORMATS:
         crawls = [crawl.resolve() for path in options.inputs if (crawl := reader.crawl_of(path))]
         located = (Plugin().apply(name, "--format", directory) for directory in (*crawls, Path.cwd()))
         name = next((reference for reference in located if reference != name), name)
-    return formats.find(name)
+        for crawl in crawls:
+            sections |= config.plugins_of(crawl)
+    return formats.find(name, sections)
 
 
 def format_options(options: ExportOptions) -> FormatOptions:

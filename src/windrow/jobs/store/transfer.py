@@ -55,9 +55,13 @@ class _StoreWork(Protocol):
         """Return a number that changes whenever something is stored."""
 
 
-def check(target: str, captures: bool) -> None:
+def check(options: StoreOptions) -> None:
     """Raise ConfigError if a storage cannot be opened."""
-    store.open(target, captures).close()
+    _opened(options).close()
+
+
+def _opened(options: StoreOptions) -> Storage:
+    return store.open(options.target, options.captures, options.directory)
 
 
 def run(options: StoreOptions, context: StoreContext) -> StoreSummary:
@@ -89,7 +93,7 @@ def run_all(options: StoreOptions, context: StoreContext, held: Callable[[], Col
 
 def _persist(options: StoreOptions, context: StoreContext, work: _StoreWork, patient: Callable[[], bool]) -> None:
     """Do the work over as many connections as it takes. `patient`: whether to wait for a server without a limit."""
-    storage = store.open(options.target, options.captures)
+    storage = _opened(options)
     failures, before = 0, -1
     try:
         while True:
@@ -114,7 +118,7 @@ def _reopened(
         context.note(f"{error}; trying again in {pause:g} s")
         context.sleep(pause)
         try:
-            return store.open(options.target, options.captures)
+            return _opened(options)
         except ConfigError as again:
             failures += 1
             if failures > len(_PAUSES) and not patient():
