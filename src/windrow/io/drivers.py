@@ -1,6 +1,6 @@
-"""What drivers of fsspec do wrongly or not at all, put right.
+"""Corrections for drivers of fsspec: time limits, refusals that they do not notice, and cheap listings.
 
-`prepare` changes a file system that was just opened; `below` lists one.
+`prepare` corrects a file system that was just opened; `below` lists all files below a folder.
 """
 
 import functools
@@ -20,10 +20,10 @@ def protocol(system: FileSystem) -> str:
 
 
 def prepare(system: FileSystem) -> None:
-    """Make the driver of WebHDFS wait for a limited time, and notice when something was refused.
+    """Give the driver of WebHDFS a time limit, and make it notice refusals.
 
-    It takes what a DataNode says of an error for the content of the file, and a rename that the NameNode has refused
-    for one that succeeded.
+    Without this it returns a DataNode's error message as the content of the file, and takes a rename that the NameNode
+    refused for one that succeeded.
     """
     if protocol(system) not in _WEBHDFS or isinstance(system.session.request, functools.partial):
         return

@@ -1,4 +1,4 @@
-"""The shards that a node holds: the lease of each, and its process, from the start to the end."""
+"""The shards that a node runs. It holds a lease of each, and starts, watches and ends its process."""
 
 import asyncio
 import contextlib
@@ -39,14 +39,14 @@ class HeldShard(msgspec.Struct):
     fence: int
     process: ShardProcess
     started: float  # monotonic seconds
-    asked: float = 0.0  # when it was asked to end; 0: it was not
+    asked: float = 0.0  # monotonic seconds when it was asked to end; 0: never
     hurried: bool = False
-    ousted: float = 0.0  # since when another node has the lease; 0: this one has it
+    ousted: float = 0.0  # monotonic seconds since when another node has the lease; 0: this node has it
     problem: str = ""  # why orders cannot be passed on to it
 
 
 class Holdings:
-    """All of them. `note` is called with events; `changed` when a process has ended."""
+    """All shards that this node runs. `note` is called with events; `changed` when a process has ended."""
 
     def __init__(self, registry: Registry, url: str, name: str, note: Note) -> None:
         self._registry = registry

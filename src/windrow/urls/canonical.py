@@ -14,8 +14,8 @@ from windrow.urls.suffixes import domain
 from windrow.urls.visits import cleaned
 
 LONGEST = 1 << 16  # characters; a longer text is not a URL (servers stop at 8 KiB, hostile pages do not)
-REMEMBERED = 1 << 14  # URLs, and as many authorities, whose canonical form is kept, if they are not longer than
-MEMORABLE = 512  # characters: a hostile page must not choose how much memory this takes
+REMEMBERED = 1 << 14  # URLs in the cache of canonical forms; the cache of authorities has as many
+MEMORABLE = 512  # characters of a URL in the cache; longer ones are not kept, so that no page can fill the memory
 
 _AUTHORITY = re.compile(r"(?i:https?:)?[/\\]*([^/\\?#\0- \x7f-\U0010ffff]*)(?=[/\\?#]|$)")
 _PUNYCODE = re.compile("xn--", re.IGNORECASE)

@@ -17,7 +17,8 @@ TABLE = TAGS.index("table")
 ENDINGS = {**dict.fromkeys(STOPS, 2), **dict.fromkeys(COMMAS, 1)}
 CLOSING = "\"”»)'"  # may follow the full stop of a sentence
 
-PROSE = 100  # tenths of a word: a shorter block is not prose
+TENTHS = 10  # of a word: the kernel counts lengths in tenths, so that they are whole numbers
+PROSE = 10 * TENTHS  # words: a shorter block is not prose
 CORES = (40, 80)  # per cent of a page's prose; a core is the smallest element that holds so much
 LIKELY_CORES = (50, 80, 95)  # the same for the text that the first stage expects
 LEVELS = 5  # elements around a block that are examined
@@ -25,16 +26,16 @@ NEAR = 3  # the innermost of them, of which tag and place are features too
 WINDOWS = (3, 8)  # blocks on either side
 FAR = 100  # blocks: the greatest distance from the headline
 AWAY = 61  # blocks: the greatest distance to the next prose
-SLIGHT = 3  # tenths of a word that are added to the weight of each block
+SLIGHT = 3  # tenths: added to the weight of each block
 MOST_COMMENTS = 50  # elements with comments that are counted
 COMMENT = 40  # characters: a shorter comment is not prose
 # A table of short cells is kept or dropped as a whole. Tables that make a layout have few cells, or long ones.
 CELLS = 4  # blocks: a table with fewer is judged block by block
-CELL = 150  # tenths of a word: the greatest mean length of its blocks
+CELL = 15 * TENTHS  # words: the greatest mean length of its blocks
 # A card is one of CARDS or more elements with one parent, of 2 to CARD blocks each, and of CELL or less in the mean: an
 # article for sale, an event, an office. Its prices, dates and hours are kept if its name is.
 CARDS, CARD = 4, 8
-NUMBER = 50  # tenths of a word: the greatest length of a price or a date, of which more than a fifth is digits
+NUMBER = 5 * TENTHS  # words: the greatest length of a price or a date; more than a fifth of it is digits
 
 STEPS = 64  # buckets of a probability per unit of its log-odds
 BUCKETS = 1024  # log-odds from -8 to 8
@@ -44,9 +45,9 @@ EVEN = BUCKETS // 2
 RAISE = 32
 SCALE = 20  # bits of a probability
 GRADE = 16  # buckets that count as one when the blocks to keep are chosen
-# A page has no main text if it has WORDS tenths of a word or more, fewer than FEW of them are expected to be text, and
-# no block is as probable as SURE. A shorter page may be a fragment.
-WORDS, FEW = 500, 200
+# A page has no main text if it has WORDS or more, fewer than FEW of them are expected to be text, and no block is as
+# probable as SURE. A shorter page may be a fragment.
+WORDS, FEW = 50 * TENTHS, 20 * TENTHS
 SURE = 5 * (1 << SCALE) // 8
 LIKELY = tuple(round((1 << SCALE) / (1 + math.exp((EVEN - 0.5 - bucket) / STEPS))) for bucket in range(BUCKETS))
 GRADES = LIKELY[GRADE // 2 :: GRADE]  # the probability of each grade

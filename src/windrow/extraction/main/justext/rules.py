@@ -122,11 +122,10 @@ def in_context(alone: Sequence[str], lengths: Sequence[int], headings: Sequence[
 
 
 def _decide_short(alone: Sequence[str]) -> list[str]:
-    """Decide runs of short paragraphs.
+    """Decide each run of short paragraphs by its nearest good or bad paragraphs above and below.
 
-    A run is good between two good paragraphs and bad between two bad ones. Between a good and a bad one it is good if
-    a nearly good paragraph is next to it on the bad side. Apart from that, a nearly good paragraph is not a
-    neighbour. The edges of the page are bad.
+    Two good ones make the run good, two bad ones bad. Between a good and a bad one, the run is good if the paragraph
+    next to it on the bad side is nearly good. Nearly good paragraphs count nowhere else. The edges of the page are bad.
     """
     places = [-1, *(place for place, kind in enumerate(alone) if kind != "short"), len(alone)]
     nearest = ["bad", *(alone[place] for place in places[1:-1]), "bad"]
