@@ -171,7 +171,7 @@ def test_a_large_zstd_window_is_refused() -> None:
 
 BOMB = """
 import json, resource, sys
-from windrow import coding
+from windrow.io import coding
 data = open(sys.argv[1], "rb").read()
 coding.decode(data[:1], sys.argv[2], 1000)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
