@@ -14,6 +14,7 @@ import pytest
 
 PROGRAMS = [program for program in ("redis-server", "valkey-server") if shutil.which(program)]
 needs_redis = pytest.mark.skipif(not PROGRAMS, reason="there is no redis-server here; Debian has it: redis-server")
+each_redis = pytest.mark.parametrize("server", PROGRAMS, indirect=True)  # the tests run with each program that is here
 
 
 class Server:

@@ -11,20 +11,17 @@ import pytest
 from tests.corpus import samples
 from tests.corpus.formats.encoded import read
 from tests.corpus.samples import SAMPLES, Sample
+from tests.jobs import exports
 from windrow.corpus import census, outputs
 from windrow.corpus.census import Census
 from windrow.corpus.formats import markup
-from windrow.jobs.export import write
-from windrow.jobs.export.write import ExportOptions
 from windrow.jobs.inputs.filters import Wanted
 from windrow.records import Signal
 
 
 def run(crawls: list[Path], output: Path, format: str = "jsonl", **others: Any) -> str:
     """Return the card."""
-    options = ExportOptions(inputs=crawls, output=output, format=format, **others)
-    write.check(options)
-    write.run(options, write.find(options), lambda count: None)
+    exports.run(crawls, output, format, **others)
     return (output / "README.md").read_text()
 
 

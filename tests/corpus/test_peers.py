@@ -12,8 +12,7 @@ import pytest
 
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES, Sample
-from windrow.jobs.export import write
-from windrow.jobs.export.write import ExportOptions
+from tests.jobs import exports
 from windrow.records import Signal
 
 pytestmark = pytest.mark.long
@@ -30,9 +29,7 @@ VARIED = (
 def made(directory: Path, format: str, **others: Any) -> Path:
     """Export each document into a file of its own."""
     crawl = samples.crawl(directory / "crawl", VARIED)
-    options = ExportOptions(inputs=(crawl,), output=directory / "out", format=format, shard_bytes=1, **others)
-    write.check(options)
-    write.run(options, write.find(options), lambda count: None)
+    exports.run(crawl, directory / "out", format, shard_bytes=1, **others)
     return directory / "out"
 
 

@@ -24,12 +24,6 @@ def shared() -> Iterator[World]:
         yield world
 
 
-@pytest.fixture
-def world(shared: World) -> World:
-    shared.reset()
-    return shared
-
-
 def crawl(directory: Path, plan: Plan | None = None) -> crashing.Result:
     return crashing.run(["crawl", str(directory)], plan or Plan(longest=SHORT))
 

@@ -29,13 +29,6 @@ def shared() -> Iterator[World]:
         yield world
 
 
-@pytest.fixture
-def world(shared: World) -> World:
-    """A small world that has not received a request yet."""
-    shared.reset()
-    return shared
-
-
 def crawl(directory: Path, *options: str) -> crashing.Result:
     return crashing.run(["crawl", str(directory), "--json", *options])
 

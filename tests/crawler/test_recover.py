@@ -23,12 +23,6 @@ def shared() -> Iterator[World]:
         yield world
 
 
-@pytest.fixture
-def world(shared: World) -> World:
-    shared.reset()
-    return shared
-
-
 @pytest.fixture(scope="module")
 def halfway(shared: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A crawl that was stopped with work left. Tests work on a copy."""

@@ -10,17 +10,16 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests import truth
 from tests.deploy.test_containers import DEPLOY, ROOT, documents
 from tests.redisserver import needs_redis, serve
+from tests.waiting import until
 from tests.world import World
 
 BASE = ("python3", "python3-dev", "python3-pip", "python-is-python3", "ca-certificates")  # as Docker's image has them
@@ -151,13 +150,6 @@ def run(images: Images) -> Iterator[Callable[..., Container]]:
     yield start
     for one in started:
         one.end()
-
-
-def until(reached: Callable[[], Any], seconds: float = 100.0) -> None:
-    end = time.monotonic() + seconds
-    while not reached():
-        assert time.monotonic() < end
-        time.sleep(0.1)
 
 
 def test_the_image_has_all_kernels_and_no_root(run: Callable[..., Container]) -> None:

@@ -1,5 +1,8 @@
 """Crawls of the demo web, for tests that need a real one."""
 
+import gzip
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from windrow import config, demo
@@ -17,3 +20,10 @@ def crawl(directory: Path, *settings: str, options: str = demo.OPTIONS) -> Path:
         chosen = config.load(directory / "crawl.toml", ["frontier.order=breadth", *settings])
         start.execute(start.run(directory, chosen, lambda running, resumed: None))
     return directory
+
+
+def documents(directory: Path) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield each document of a corpus, with the name of its shard."""
+    for path in sorted((directory / "corpus").rglob("*.gz")):
+        for line in gzip.decompress(path.read_bytes()).splitlines():
+            yield path.relative_to(directory).as_posix(), json.loads(line)

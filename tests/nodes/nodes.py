@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tests import crashing, truth
+from tests import crashing, truth, waiting
 from tests.redisserver import Server
 from tests.world import World
 from windrow import config
@@ -115,10 +115,7 @@ class Nodes:
         return found
 
     def until(self, reached: Callable[[], Any], seconds: float = 100.0) -> None:
-        end = time.monotonic() + seconds
-        while not reached():
-            assert time.monotonic() < end, self.told()
-            time.sleep(0.1)
+        waiting.until(reached, seconds, self.told)
 
     def directories(self, *data: Path) -> list[Path]:
         return [path for one in (data or (self.data,)) for path in sorted((one / JOB / "shards").glob("*"))]

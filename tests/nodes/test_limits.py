@@ -1,7 +1,6 @@
 """The limits of a job count all its shards and all their processes: nodes stop it, and a higher limit continues it."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 
 from tests import crashing, truth
 from tests.nodes.nodes import JOB, Nodes, job_of
-from tests.redisserver import Server, needs_redis, serve
+from tests.redisserver import Server, needs_redis
 from tests.world import World
 from windrow import config
 from windrow.config import CrawlOptions
@@ -44,12 +43,6 @@ def test_limits_are_shown_in_words() -> None:
     assert limits.describe("seconds", 7200) == "2 h 0 min"
     made = limits.sum_of([Standing(1, made=Made(4, tokens=7)), Standing(1, made=Made(1000, documents=2))])
     assert made == Made(1004, documents=2, tokens=7) and limits.progress("pages", made, 0.0) == "1,004"
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serve() as made:
-        yield made
 
 
 def cluster(nodes: Nodes, *words: str) -> crashing.Result:

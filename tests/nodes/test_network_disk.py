@@ -13,19 +13,13 @@ import pytest
 from tests import networkdisk, truth
 from tests.networkdisk import NetworkDisk
 from tests.nodes.nodes import JOB, Nodes, job_of
-from tests.redisserver import Server, needs_redis, serve
+from tests.redisserver import Server, needs_redis
 from tests.world import World
 
 pytestmark = [needs_redis, networkdisk.needs_network_disk, pytest.mark.long]
 DELAY, IP_DELAY = 0.03, 0.01
 SLOW = "fetch.delay=1.5"  # until a test has done what it does; then an order lets the job finish
 OPTIONS = (f"fetch.delay={DELAY}", f"fetch.ip_delay={IP_DELAY}", *truth.TEXT)
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serve() as made:
-        yield made
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import shutil
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,7 +13,7 @@ import pytest
 
 from tests import crashing, truth
 from tests.nodes.nodes import JOB, Nodes, job_of
-from tests.redisserver import Server, needs_redis, serve
+from tests.redisserver import Server, needs_redis
 from tests.world import World
 from windrow.nodes import copies
 
@@ -22,12 +21,6 @@ pytestmark = needs_redis
 DELAY, IP_DELAY = 0.03, 0.01
 SLOW = "fetch.delay=1.5"  # until a test has done what it does; then an order lets the job finish
 OPTIONS = (f"fetch.delay={DELAY}", f"fetch.ip_delay={IP_DELAY}")
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serve() as made:
-        yield made
 
 
 def all_alive(nodes: Nodes, *names: str) -> set[int]:

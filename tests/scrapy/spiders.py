@@ -5,8 +5,7 @@ import os
 import random
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,13 +76,6 @@ def ended(process: "subprocess.Popen[str]") -> str:
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     return errors
-
-
-def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
 
 
 def prose(number: int, sentences: int = 12) -> str:

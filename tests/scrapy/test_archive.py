@@ -14,7 +14,8 @@ from warcio.archiveiterator import ArchiveIterator
 
 from tests import redisserver, web
 from tests.redisserver import needs_redis
-from tests.scrapy.spiders import ADDON, ROOT, Spiders, page, tree, until
+from tests.scrapy.spiders import ADDON, ROOT, Spiders, page, tree
+from tests.waiting import until
 from windrow import config
 from windrow.inspect.status import status
 from windrow.jobs.rebuild import ordered

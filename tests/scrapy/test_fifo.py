@@ -3,22 +3,16 @@
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests import redisserver, web
 from tests.redisserver import Server, needs_redis
-from tests.scrapy.spiders import ADDON, Spiders, ended, page, tree, until
+from tests.scrapy.spiders import ADDON, Spiders, ended, page, tree
+from tests.waiting import until
 
 pytestmark = [needs_redis, pytest.mark.long]
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with redisserver.serve() as server:
-        yield server
 
 
 def settings(server: Server, **changes: Any) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from itertools import pairwise
 import pytest
 
 from tests import web
-from tests.scrapy.spiders import Spiders, ended, page, tree, until
+from tests.scrapy.spiders import Spiders, ended, page, tree
+from tests.waiting import until
 from windrow import log
 from windrow.crawler.orders import give
 from windrow.inspect.status import status

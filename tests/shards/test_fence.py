@@ -8,13 +8,13 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests import crashing, truth
-from tests.redisserver import Server, needs_redis, serve
+from tests.redisserver import Server, needs_redis
+from tests.waiting import until
 from tests.world import World
 from windrow import config, log
 from windrow.archive import names
@@ -59,12 +59,6 @@ def test_a_damaged_fence_is_that_of_an_unknown_process(damaged: bytes, tmp_path:
         fence.check(tmp_path, 1)
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serve() as made:
-        yield made
-
-
 class OneShard:
     """The only shard of a job, and processes that run it without a lock."""
 
@@ -106,14 +100,6 @@ class OneShard:
 def is_stopped(process: "subprocess.Popen[str]") -> bool:
     assert process.poll() is None, process.communicate()
     return Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
-
-
-def until(reached: "object") -> None:
-    for _ in range(1200):
-        if reached():  # type: ignore[operator]
-            return
-        time.sleep(0.05)
-    raise AssertionError("it does not happen")
 
 
 @needs_redis

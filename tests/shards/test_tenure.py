@@ -1,12 +1,11 @@
 """The process of a shard sends and commits nothing without its lease, and loses nothing while Redis is away."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.redisserver import Server, needs_redis, serve
+from tests.redisserver import Server, needs_redis
 from windrow.nodes.redis.client import RedisClient
 from windrow.nodes.redis.leases import MARGIN, SECONDS, ShardLeases
 from windrow.shards import fence
@@ -49,12 +48,6 @@ class Process:
         """Let another node take the shard."""
         await self.client.run(("DEL", "windrow:{test}:lease:0"))
         assert await ShardLeases(self.client, "test", "two").take([0]) == [0]
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serve() as made:
-        yield made
 
 
 async def until(reached: "asyncio.Task[None] | None", *texts: list[str]) -> None:

@@ -9,10 +9,9 @@ import pytest
 from tests.corpus import samples
 from tests.corpus.formats.encoded import OPTIONS, read
 from tests.corpus.samples import SAMPLES, Sample
+from tests.jobs import exports
 from windrow.corpus.formats import markdown
 from windrow.corpus.formats.format import Item
-from windrow.jobs.export import write
-from windrow.jobs.export.write import ExportOptions
 from windrow.records import Document, Paragraph
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "corpus.md"
@@ -64,9 +63,7 @@ def test_a_file_can_be_cut_into_its_documents_whatever_they_contain(structure: s
 def test_an_export_writes_every_document_and_a_card_that_says_how_to_read_it(tmp_path: Path) -> None:
     crawl = samples.crawl(tmp_path / "crawl")
     for output in (tmp_path / "out.md", tmp_path / "out"):
-        options = ExportOptions(inputs=[crawl], output=output, format="markdown")
-        write.check(options)
-        summary = write.run(options, write.find(options), lambda count: None)
+        summary = exports.run(crawl, output, "markdown")
         assert summary.documents_out == len(SAMPLES)
     found = documents((tmp_path / "out.md").read_text("utf-8"))
     assert len(found) == len(SAMPLES)

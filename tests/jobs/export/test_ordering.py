@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES
+from tests.jobs import exports
 from windrow.config import ConfigError
 from windrow.corpus import document as documents
-from windrow.jobs.export import ordering, write
-from windrow.jobs.export.write import ExportOptions
+from windrow.jobs.export import ordering
 from windrow.jobs.inputs.filters import Wanted
 from windrow.jobs.inputs.selection import Selected
 
@@ -60,16 +60,8 @@ def test_an_export_is_sorted_and_filtered_by_perplexity_and_its_card_says_so(tmp
         msgspec.structs.replace(sample, scores={"perplexity": 100.0 * (number * 7 % 5)})
         for number, sample in enumerate(SAMPLES[:5])
     ]
-    options = ExportOptions(
-        inputs=(samples.crawl(tmp_path / "crawl", scored),),
-        output=tmp_path / "out",
-        format="jsonl",
-        style="windrow",
-        wanted=Wanted(most=("perplexity=300",)),
-        sort="perplexity",
-    )
-    write.check(options)
-    summary = write.run(options, write.find(options), lambda count: None)
+    crawl, wanted = samples.crawl(tmp_path / "crawl", scored), Wanted(most=("perplexity=300",))
+    summary = exports.run(crawl, tmp_path / "out", style="windrow", wanted=wanted, sort="perplexity")
     [file] = (tmp_path / "out" / "data").iterdir()
     lines = gzip.decompress(file.read_bytes()).splitlines()
     found = [json.loads(line)["scores"]["perplexity"] for line in lines]

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import prevert
@@ -20,24 +19,19 @@ import windrow
 from tests import crashing
 from tests.corpus import samples
 from tests.corpus.samples import SAMPLES, Sample
+from tests.jobs.exports import run
 from tests.judge import declarations
 from windrow.config import ConfigError
 from windrow.corpus import detect, document, outputs, sink
 from windrow.corpus.formats import FORMATS
 from windrow.corpus.formats.format import FormatOptions, Item
 from windrow.jobs.export import write
-from windrow.jobs.export.write import ExportOptions, ExportSummary
+from windrow.jobs.export.write import ExportOptions
 from windrow.jobs.inputs.filters import Wanted
 from windrow.judge.language import trigrams
 from windrow.records import Mark, Paragraph
 
 ORDER = sorted(range(len(SAMPLES)), key=lambda number: SAMPLES[number].language)  # of the shards
-
-
-def run(crawl: Path, output: Path, format: str = "jsonl", **others: Any) -> ExportSummary:
-    options = ExportOptions(inputs=(crawl,), output=output, format=format, **others)
-    write.check(options)
-    return write.run(options, write.find(options), lambda count: None)
 
 
 def command(*arguments: object) -> crashing.Result:

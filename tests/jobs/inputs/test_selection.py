@@ -10,8 +10,7 @@ import pytest
 
 from tests.corpus import samples
 from tests.corpus.samples import Sample
-from windrow.jobs.export import write
-from windrow.jobs.export.write import ExportOptions, ExportSummary
+from tests.jobs.exports import run
 from windrow.jobs.inputs import selection, sources
 from windrow.jobs.inputs.filters import Wanted
 from windrow.jobs.inputs.selection import Selection
@@ -35,12 +34,6 @@ SECOND = Sample("http://b.example/second", "deu", ("Nur im zweiten.",), digest=d
 def crawls(tmp_path: Path) -> list[Path]:
     one = samples.crawl(tmp_path / "one", [SAME, OLD, FIRST])
     return [one, samples.crawl(tmp_path / "two", [SAME, NEW, MIRROR, SHORTER, SECOND])]
-
-
-def run(inputs: list[Path], output: Path, format: str = "jsonl", **others: Any) -> ExportSummary:
-    options = ExportOptions(inputs=inputs, output=output, format=format, **others)
-    write.check(options)
-    return write.run(options, write.find(options), lambda count: None)
 
 
 def rows(path: Path) -> list[dict[str, Any]]:

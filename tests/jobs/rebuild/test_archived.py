@@ -1,13 +1,11 @@
 """`windrow rebuild ARCHIVE… -o DIR`: a corpus from archive files of any program, the same on every run."""
 
-import gzip
-import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.jobs import demos, inline, warcs
+from tests.jobs.demos import documents
 from windrow.config import ConfigError
 from windrow.jobs import engine
 from windrow.jobs.rebuild import archived
@@ -31,12 +29,6 @@ def run(inputs: list[Path], output: Path, *settings: str, workers: int = 1, opti
         return archived.corpus(chosen, sources, None, lambda pages: None)
     with engine.open("local", workers=workers) as opened:
         return archived.corpus(chosen, sources, opened, lambda pages: None)
-
-
-def documents(directory: Path) -> Iterator[tuple[str, dict[str, object]]]:
-    for path in sorted((directory / "corpus").rglob("*.gz")):
-        for line in gzip.decompress(path.read_bytes()).splitlines():
-            yield path.relative_to(directory).as_posix(), json.loads(line)
 
 
 def files(directory: Path) -> dict[str, bytes]:

@@ -1,15 +1,13 @@
 """`windrow rebuild --corpus` on a crawl of the demo web: equal to the crawl's corpus, complete or absent."""
 
-import gzip
-import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from tests.jobs import demos, inline
+from tests.jobs.demos import documents
 from windrow import cli, config
 from windrow.config import ConfigError
 from windrow.jobs.rebuild import crawled as recrawled
@@ -28,12 +26,6 @@ def crawl(crawled: Path, tmp_path: Path) -> Path:
 
 def run(crawl: Path, output: Path, *settings: str) -> ordered.Rebuilt:
     return ordered.corpus(crawl, config.load(crawl / "crawl.toml", settings), output, lambda done: None)
-
-
-def documents(directory: Path) -> Iterator[tuple[str, dict[str, object]]]:
-    for path in sorted((directory / "corpus").rglob("*.gz")):
-        for line in gzip.decompress(path.read_bytes()).splitlines():
-            yield path.relative_to(directory).as_posix(), json.loads(line)
 
 
 def test_the_corpus_equals_that_of_the_crawl(crawl: Path, tmp_path: Path) -> None:

@@ -2,23 +2,17 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tests.redisserver import PROGRAMS, Server, needs_redis, serve
+from tests.redisserver import Server, each_redis
 from windrow.nodes.redis import changes
 from windrow.nodes.redis.changes import ChangingHash
 from windrow.nodes.redis.client import RedisClient
 
-pytestmark = needs_redis
+pytestmark = each_redis
 KEY = "windrow:{test}:things"
-
-
-@pytest.fixture(params=PROGRAMS)
-def server(request: pytest.FixtureRequest) -> Iterator[Server]:
-    with serve(program=request.param) as running:
-        yield running
 
 
 class Counted(RedisClient):

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.redisserver import Server, needs_redis, serve
+from tests.redisserver import Server, needs_redis
 from windrow.nodes.redis import slots as module
 from windrow.nodes.redis.client import RedisClient
 from windrow.nodes.redis.slots import KEPT, RENEW, USE, VALID, Slots
@@ -27,12 +27,6 @@ pytestmark = needs_redis
 ROOT = Path(__file__).resolve().parents[3]
 DELAY = 0.5
 QUIET = VALID + DELAY
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serve() as running:
-        yield running
 
 
 class Machine:

@@ -4,13 +4,13 @@ import asyncio
 import contextlib
 import random
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import msgspec
 import pytest
 
 from tests.logs import url
-from tests.redisserver import PROGRAMS, Server, needs_redis, serve
+from tests.redisserver import Server, each_redis
 from tests.shards.simulation import Cluster, Web
 from windrow.nodes.redis import client as clients
 from windrow.nodes.redis.client import RedisClient
@@ -19,13 +19,7 @@ from windrow.records import Failure, Reason, Task, Watermark
 from windrow.shards.messages import Ack, Errand, Hello, Standing, Told
 from windrow.shards.transport import Incoming, Outgoing, Unavailable
 
-pytestmark = needs_redis
-
-
-@pytest.fixture(params=PROGRAMS)
-def server(request: pytest.FixtureRequest) -> Iterator[Server]:
-    with serve(program=request.param) as running:
-        yield running
+pytestmark = each_redis
 
 
 @contextlib.asynccontextmanager
