@@ -67,7 +67,7 @@ ADDRESSES = {
     "publicsuffixlist": ("urls/suffixes.py",),
     "py4j": ("jobs/engine/spark.py",),
     "pyarrow": ("corpus/formats/parquet.py", "jobs/"),  # rows of batch jobs
-    "py3langid": ("judge/language/tools.py",),
+    "py3langid": ("judge/language/decoded.py",),
     "pycld2": ("judge/language/tools.py",),
     "pycurl": ("fetch/client/",),
     "pymongo": ("jobs/store/mongodb.py",),
@@ -88,7 +88,10 @@ ADDRESSES = {
     "typer": ("cli/",),
     "url": ("urls/",),
     "uvloop": ("crawler/start.py",),
-    "xxhash": ("urls/", "sharding.py", "extraction/readers/html.py", "dedup/", "frontier/policy/hints.py"),
+    "xxhash": (
+        *("urls/", "sharding.py", "extraction/readers/html.py", "dedup/", "frontier/policy/hints.py"),
+        "judge/language/decoded.py",
+    ),
     "zstandard": ("archive/", "shards/", "io/coding.py", "io/streams.py"),
 }
 

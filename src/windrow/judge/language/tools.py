@@ -7,7 +7,7 @@ from typing import Any
 
 import pycld2
 
-from windrow.judge.language import codes
+from windrow.judge.language import codes, decoded
 from windrow.judge.language.codes import UNKNOWN
 
 Answer = tuple[str, float]  # language and certainty, 0 to 1; ("und", 0): unknown
@@ -96,7 +96,4 @@ def _identifier(recognised: tuple[str, ...]) -> Any:
 
 @functools.cache
 def _whole() -> Any:
-    # Imported when first needed: py3langid takes half a second to load, and 110 MB with numpy.
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    return decoded.identifier(decoded.directory())
