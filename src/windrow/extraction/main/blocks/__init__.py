@@ -11,7 +11,7 @@ which the expected F1 is greatest, so that little is lost on a page where little
     _blocks     the C kernel that computes features and forests
     context, features, reference    the same in numpy: oracle of the kernel, and fallback where it was not built
 
-docs/extraction-blocks.md describes how the model was trained and how good it is.
+docs/extraction-blocks.md describes how the model was trained, docs/benchmarks/extraction.md how good it is.
 """
 
 import array
