@@ -51,9 +51,9 @@ async def ask(registry: Registry, job: str, shard: int, url: str, patience: floa
         client.checked(answer)
     end = time.monotonic() + patience
     while time.monotonic() < end:
-        (found,) = await client.run(("GET", key))
-        if client.checked(found) is not None:
-            return msgspec.json.decode(found, type=NodeAnswer)
+        (reply,) = await client.run(("GET", key))
+        if client.checked(reply) is not None:
+            return msgspec.json.decode(reply, type=NodeAnswer)
         await asyncio.sleep(POLL)
     await client.run(("LREM", keys["questions"], 0, data))
     return None
@@ -87,9 +87,9 @@ class Answerer:
 async def answer(registry: Registry, job: str, directory: Path, node: str) -> int:
     """Answer the questions about shards whose directories are in that of the job; return how many there were."""
     client, keys = registry.client, Keys(job)
-    (found,) = await client.run(("LRANGE", keys["questions"], 0, 99))
+    (questions,) = await client.run(("LRANGE", keys["questions"], 0, 99))
     answered = 0
-    for data in client.checked(found):
+    for data in client.checked(questions):
         question = _question(data)
         if question is not None and not (directory / "shards" / f"{question.shard:03}" / "log").is_dir():
             continue
@@ -109,15 +109,15 @@ def _question(data: bytes) -> UrlQuestion | None:
         return None
 
 
-def _answer(node: str, place: Path, url: str) -> NodeAnswer:
+def _answer(node: str, directory: Path, url: str) -> NodeAnswer:
     try:
-        return NodeAnswer(node, why(place, url))
+        return NodeAnswer(node, why(directory, url))
     except (ConfigError, OSError) as error:
         return NodeAnswer(node, error=str(error))
 
 
-def why(place: Path, url: str) -> Story:
+def why(directory: Path, url: str) -> Story:
     """Return the story of a URL from the directory of its shard."""
-    path = place / "crawl.toml"
-    options = config.load(path) if path.exists() else config.make((), place)
-    return stories.why(place, url, options)
+    path = directory / "crawl.toml"
+    options = config.load(path) if path.exists() else config.make((), directory)
+    return stories.why(directory, url, options)

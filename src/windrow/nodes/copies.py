@@ -120,19 +120,19 @@ def _check_free(directory: Path) -> None:
         raise ConfigError(f"{directory} is the directory of a crawl; give another --dir, new or of a node")
 
 
-def check_home(directory: Path, known: str) -> None:
+def check_home(directory: Path, home: str) -> None:
     """Refuse a data directory that is not the one with this id: its disk may not be mounted any more."""
     try:
-        found = msgspec.json.decode((directory / HOME).read_bytes(), type=_Home).home
+        written = msgspec.json.decode((directory / HOME).read_bytes(), type=_Home).home
     except (FileNotFoundError, ValueError):
-        found = ""
-    if found != known:
+        written = ""
+    if written != home:
         raise ConfigError(f"{directory} is not the directory that the node began with; is its disk mounted?")
 
 
 def read(directory: Path) -> dict[str, LocalJob]:
     """Return the jobs of a data directory, by name. A directory that is no job, or only a part of one, is left out."""
-    found = {}
+    copies = {}
     for path in sorted(directory.glob(f"*/{STATE}")):
         record = directories.read(path.parent)
         if record is None or record.shard >= 0:
@@ -143,22 +143,22 @@ def read(directory: Path) -> dict[str, LocalJob]:
             orders = [msgspec.json.decode(line, type=ClusterOrder) for line in lines]
         except ValueError as error:
             raise ConfigError(f"the files of {path.parent} cannot be read ({error}); move it away") from None
-        found[record.job.name] = LocalJob(path.parent, record.job, state, orders)
-    return found
+        copies[record.job.name] = LocalJob(path.parent, record.job, state, orders)
+    return copies
 
 
 def write(directory: Path, record: ClusterJob, spec: JobSpec, state: JobState) -> LocalJob:
     """Keep a copy of a job that is new here."""
-    place = directory / record.name
-    known = directories.read(place)
-    if known is not None and known.job.id != record.id:
-        raise ConfigError(f"{place} is of an earlier job of the name {record.name!r}; move it away")
-    place.mkdir(exist_ok=True)
-    (place / directories.SHARDS).mkdir(exist_ok=True)
-    _replace(place / "crawl.toml", spec.options.encode())
-    _replace(place / SEEDS, spec.seeds.encode())
-    _replace(place / directories.RECORD, msgspec.json.encode(ShardRecord(record)) + b"\n")
-    made = LocalJob(place, record, state, [])
+    copy = directory / record.name
+    shards = directories.read(copy)
+    if shards is not None and shards.job.id != record.id:
+        raise ConfigError(f"{copy} is of an earlier job of the name {record.name!r}; move it away")
+    copy.mkdir(exist_ok=True)
+    (copy / directories.SHARDS).mkdir(exist_ok=True)
+    _replace(copy / "crawl.toml", spec.options.encode())
+    _replace(copy / SEEDS, spec.seeds.encode())
+    _replace(copy / directories.RECORD, msgspec.json.encode(ShardRecord(record)) + b"\n")
+    made = LocalJob(copy, record, state, [])
     made.change(state)
     return made
 

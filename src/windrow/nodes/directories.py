@@ -41,10 +41,10 @@ def read(directory: Path) -> ShardRecord | None:
 
 def shards(directory: Path) -> list[Path]:
     """Return the directories of the shards of a crawl; none if it has no shards."""
-    found = read(directory)
-    if found is None or found.shard >= 0:
+    record = read(directory)
+    if record is None or record.shard >= 0:
         return []
-    return [place(directory, number) for number in range(found.job.shards)]
+    return [place(directory, number) for number in range(record.job.shards)]
 
 
 def place(directory: Path, number: int) -> Path:
@@ -54,15 +54,15 @@ def place(directory: Path, number: int) -> Path:
 
 def prepare(directory: Path, options: Config, count: int = 0) -> list[Path]:
     """Make what is missing of the directories of the shards, and return them. count: 0 for as many as there are."""
-    found = read(directory)
-    if found is None:
-        found = _begin(directory, options, count)
-    elif count not in (0, found.job.shards):
+    existing = read(directory)
+    if existing is None:
+        existing = _begin(directory, options, count)
+    elif count not in (0, existing.job.shards):
         raise ConfigError(
-            f"{directory} has {found.job.shards} shards, and their number cannot change; leave --shards out"
+            f"{directory} has {existing.job.shards} shards, and their number cannot change; leave --shards out"
         )
-    for number in range(found.job.shards):
-        prepare_shard(directory, ShardRecord(found.job, number), options, found.job.shards)
+    for number in range(existing.job.shards):
+        prepare_shard(directory, ShardRecord(existing.job, number), options, existing.job.shards)
     return shards(directory)
 
 
@@ -74,9 +74,9 @@ def _begin(directory: Path, options: Config, count: int) -> ShardRecord:
     name = "".join(char if char.isalnum() or char in "._-" else "-" for char in directory.resolve().name)[:40]
     text = config.dump(options, changed=True)
     record = job.make(f"w{name}", count, hashlib.sha256(text.encode()).hexdigest()[:16], time.time())
-    found = ShardRecord(msgspec.structs.replace(record, name=f"{record.name}-{record.id}"))
-    files.write(directory / RECORD, msgspec.json.encode(found) + b"\n")
-    return found
+    shards = ShardRecord(msgspec.structs.replace(record, name=f"{record.name}-{record.id}"))
+    files.write(directory / RECORD, msgspec.json.encode(shards) + b"\n")
+    return shards
 
 
 def prepare_shard(directory: Path, record: ShardRecord, options: Config, beside: int) -> Path:
@@ -85,9 +85,9 @@ def prepare_shard(directory: Path, record: ShardRecord, options: Config, beside:
     beside: how many shards share this machine.
     """
     home = place(directory, record.shard)
-    known = read(home)
-    if known is not None and (known.job.id, known.shard) != (record.job.id, record.shard):
-        raise ConfigError(f"{home} is a shard of another crawl ({known.job.name}); move it away")
+    existing = read(home)
+    if existing is not None and (existing.job.id, existing.shard) != (record.job.id, record.shard):
+        raise ConfigError(f"{home} is a shard of another crawl ({existing.job.name}); move it away")
     home.mkdir(parents=True, exist_ok=True)
     options = _divided(options, record, directory, beside)
     files.write(home / "crawl.toml", config.dump(options, changed=True).encode())

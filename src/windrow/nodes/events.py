@@ -67,9 +67,9 @@ async def publish(registry: Registry, event: ClusterEvent) -> None:
         await registry.event(event.job, msgspec.to_builtins(event))
 
 
-def read(found: dict[str, Any]) -> ClusterEvent:
+def read(fields: dict[str, Any]) -> ClusterEvent:
     """Return an event of the log; one that another version wrote keeps its text."""
     try:
-        return msgspec.convert(found, ClusterEvent)
+        return msgspec.convert(fields, ClusterEvent)
     except msgspec.ValidationError:
-        return ClusterEvent(0.0, str(found.get("node", "?")), text=str(found.get("text") or found))
+        return ClusterEvent(0.0, str(fields.get("node", "?")), text=str(fields.get("text") or fields))

@@ -36,57 +36,57 @@ class Passed(msgspec.Struct):
     refused: list[str]  # orders that no crawl can carry out, one sentence each
 
 
-def forward(place: Path, record: ShardRecord, state: JobState, wanted: list[ClusterOrder]) -> Passed:
+def forward(directory: Path, record: ShardRecord, state: JobState, wanted: list[ClusterOrder]) -> Passed:
     """Give a shard what is new. `wanted`: all orders of the job, in their order."""
-    known = read(place)
-    now = Forwarded(state.wanted if state.wanted in (RUN, PAUSE) else known.wanted, known.number)
-    if now.wanted != known.wanted:
-        give.leave(place, orders.make("pause" if now.wanted == PAUSE else "resume"))
+    before = read(directory)
+    now = Forwarded(state.wanted if state.wanted in (RUN, PAUSE) else before.wanted, before.number)
+    if now.wanted != before.wanted:
+        give.leave(directory, orders.make("pause" if now.wanted == PAUSE else "resume"))
     refused = []
-    for one in wanted:
-        if one.number <= known.number:
+    for given in wanted:
+        if given.number <= before.number:
             continue
         try:
-            order = _order(one, record)
+            order = _order(given, record)
             if order is not None:
-                give.leave(place, order)
+                give.leave(directory, order)
         except ConfigError as error:
-            refused.append(f"order {one.number} ({one.kind}) cannot be carried out: {error}")
-        now.number = one.number
-    if now != known:
-        files.write(place / FILE, msgspec.json.encode(now) + b"\n")
-    return Passed(_done(place, now.number), refused)
+            refused.append(f"order {given.number} ({given.kind}) cannot be carried out: {error}")
+        now.number = given.number
+    if now != before:
+        files.write(directory / FILE, msgspec.json.encode(now) + b"\n")
+    return Passed(_done(directory, now.number), refused)
 
 
-def read(place: Path) -> Forwarded:
+def read(directory: Path) -> Forwarded:
     try:
-        return msgspec.json.decode((place / FILE).read_bytes(), type=Forwarded)
+        return msgspec.json.decode((directory / FILE).read_bytes(), type=Forwarded)
     except (FileNotFoundError, ValueError):  # then everything is given again, and changes nothing
         return Forwarded()
 
 
-def _done(place: Path, last: int) -> int:
+def _done(directory: Path, last: int) -> int:
     """Return the last number before which no order waits any more."""
-    names = [path.name[:_DIGITS] for path in (place / orders.DIRECTORY).glob("*.json")]
+    names = [path.name[:_DIGITS] for path in (directory / orders.DIRECTORY).glob("*.json")]
     waiting = [int(name) for name in names if name.isdecimal() and len(name) == _DIGITS]
     return min([last, *[number - 1 for number in waiting]])
 
 
-def _order(one: ClusterOrder, record: ShardRecord) -> Order | None:
+def _order(order: ClusterOrder, record: ShardRecord) -> Order | None:
     """Return the order of one shard; None if it is about other shards only."""
-    values = [line.strip() for line in one.content.splitlines() if line.strip()]
-    if one.kind == "add":
-        found = [url for url in map(urls.parse, values) if url is not None]
-        tasks = sharding.split(seeds.tasks(found), record.job.shards).get(record.shard, [])
+    values = [line.strip() for line in order.content.splitlines() if line.strip()]
+    if order.kind == "add":
+        links = [url for url in map(urls.parse, values) if url is not None]
+        tasks = sharding.split(seeds.tasks(links), record.job.shards).get(record.shard, [])
         if not tasks:
             return None
         values = [task.url.text for task in tasks]
-    elif one.kind not in orders.VERBS:
+    elif order.kind not in orders.VERBS:
         raise ConfigError(f"this Windrow does not know orders of this kind; run Windrow {record.job.windrow} or newer")
     return Order(
-        id=f"{one.number:0{_DIGITS}}-{record.job.id}",
+        id=f"{order.number:0{_DIGITS}}-{record.job.id}",
         time=time.time(),
-        verb=one.kind,
-        values=orders.VERBS[one.kind](tuple(values)),
-        hosts=one.hosts,
+        verb=order.kind,
+        values=orders.VERBS[order.kind](tuple(values)),
+        hosts=order.hosts,
     )

@@ -84,8 +84,8 @@ class Holdings:
         """Take the leases of some shards, as far as nobody else has them, and start their processes."""
         name = local.record.name
         leases = self._leases.setdefault(name, ShardLeases(self._registry.client, name, self._name))
-        known = self._known(local, shards, home)
-        for shard in await leases.take(known, known):
+        fences = self._known(local, shards, home)
+        for shard in await leases.take(fences, fences):
             try:
                 await self._registry.settle(name, shard, home, leases.held[shard].fence)
                 await self._start(local, shard, leases.held[shard].fence, beside)
@@ -98,7 +98,7 @@ class Holdings:
 
         A directory whose disk is not mounted any more is empty: its shards would begin again there.
         """
-        known = {}
+        fences = {}
         for shard in shards:
             try:
                 copies.check_home(local.directory.parent, home)
@@ -106,8 +106,8 @@ class Holdings:
             except (ConfigError, OSError) as error:
                 self._refuse(local.record.name, shard, error)
             else:
-                known[shard] = before.number if before is not None else 0
-        return known
+                fences[shard] = before.number if before is not None else 0
+        return fences
 
     def _refuse(self, name: str, shard: int, error: Exception) -> None:
         self._note("note", f"it cannot be started: {error}", name, shard)
@@ -116,14 +116,14 @@ class Holdings:
 
     async def _start(self, local: LocalJob, shard: int, number: int, beside: int) -> None:
         name, record = local.record.name, ShardRecord(local.record, shard)
-        place = directories.prepare_shard(local.directory, record, local.options(), beside)
+        directory = directories.prepare_shard(local.directory, record, local.options(), beside)
         self._forward(local, shard)
 
         def note(text: str) -> None:
             self._note("note", text, name, shard)
 
         arguments = ["--lease", f"{self._name}:{number}", *self.arguments]
-        started = await process.start(place, self._url, arguments, note)
+        started = await process.start(directory, self._url, arguments, note)
         held = HeldShard(local, shard, fence=number, process=started, started=time.monotonic())
         self.shards[name, shard] = held
         again = self._deaths.get((name, shard), 0)
@@ -139,7 +139,7 @@ class Holdings:
             self._note("note", text, local.record.name, shard)
         return passed.done
 
-    async def forward(self, known: Callable[[Key], int]) -> None:
+    async def forward(self, last_order: Callable[[Key], int]) -> None:
         """Pass on pauses and orders to the shards that run; say which they have carried out, if Redis does not know."""
         for key, held in list(self.shards.items()):
             try:
@@ -150,10 +150,10 @@ class Holdings:
                     self._note("note", f"orders cannot be passed on to it: {error}", *key)
                 continue
             held.problem = ""
-            before = known(key)
+            before = last_order(key)
             if done != before:
                 await self._registry.carried_out(*key, done)
-                taken = [one for one in held.local.orders if before < one.number <= done]
+                taken = [order for order in held.local.orders if before < order.number <= done]
                 if taken:  # `done` also rises to just below an order that waits
                     self._note("order", _carried_out(taken), *key)
 

@@ -22,18 +22,18 @@ OPTIONS = {f"crawl.max_{name}": name for name in NAMES}
 
 def of(options: CrawlOptions) -> dict[str, int | float]:
     """Return the limits that options have."""
-    found = {name: getattr(options, f"max_{name}") for name in NAMES}
-    return {name: value for name, value in found.items() if value > 0}
+    limits = {name: getattr(options, f"max_{name}") for name in NAMES}
+    return {name: value for name, value in limits.items() if value > 0}
 
 
 def changed(settings: Iterable[str], options: Config) -> dict[str, int | float]:
     """Return the limits that settings change, 0 for none. `options`: of the job, for a setting without a value."""
-    found: dict[str, int | float] = {}
+    changes: dict[str, int | float] = {}
     for setting in settings:
         option, _, value = setting.partition("=")
         own = config.change(options, [setting] if value else [], Path())
-        found[OPTIONS[option]] = max(0, getattr(own.crawl, option.partition(".")[2]))
-    return found
+        changes[OPTIONS[option]] = max(0, getattr(own.crawl, option.partition(".")[2]))
+    return changes
 
 
 def without(options: CrawlOptions) -> CrawlOptions:
@@ -43,11 +43,11 @@ def without(options: CrawlOptions) -> CrawlOptions:
 
 def sum_of(standings: Iterable[Standing]) -> Made:
     """Return what shards have announced together."""
-    found = [standing.made for standing in standings]
+    outputs = [standing.made for standing in standings]
     return Made(
-        pages=sum(made.pages for made in found),
-        documents=sum(made.documents for made in found),
-        tokens=sum(made.tokens for made in found),
+        pages=sum(made.pages for made in outputs),
+        documents=sum(made.documents for made in outputs),
+        tokens=sum(made.tokens for made in outputs),
     )
 
 

@@ -132,11 +132,11 @@ class ClusterNode:
     async def _own_the_name(self) -> None:
         """Refuse a name that a living node has. One that was killed is still announced for some seconds."""
         end = time.monotonic() + ALIVE + 1.0
-        while found := [node for node in await self._nodes() if node.name == self._options.name]:
-            if found[0].host == platform.node() and not status.process_exists(found[0].pid):
+        while namesakes := [node for node in await self._nodes() if node.name == self._options.name]:
+            if namesakes[0].host == platform.node() and not status.process_exists(namesakes[0].pid):
                 return
             if time.monotonic() > end or self._why:
-                where = f"process {found[0].pid} on {found[0].host}"
+                where = f"process {namesakes[0].pid} on {namesakes[0].host}"
                 raise ConfigError(
                     f"there is a node {self._options.name!r} already ({where}); give this one another --name"
                 )

@@ -110,9 +110,9 @@ class Roster:
             await self._attempt(name, see)
         self.views = views
 
-    def _is_ahead(self, local: LocalJob, found: JobState | None, server: str) -> bool:
+    def _is_ahead(self, local: LocalJob, state: JobState | None, server: str) -> bool:
         """Return whether the copy of a job here may have what Redis does not have."""
-        behind = found is None or found.version < local.state.version or server != self._server
+        behind = state is None or state.version < local.state.version or server != self._server
         return behind and local.state.wanted != FORGET
 
     async def _attempt(self, name: str, act: Callable[[str], Awaitable[None]]) -> None:
@@ -163,8 +163,8 @@ class Roster:
         for shard in local.shards():
             owner = view.homes.get(shard)
             if owner is None:
-                known = fence.read(local.place(shard))
-                await self._registry.settle(name, shard, self._home, known.number if known is not None else 0)
+                fenced = fence.read(local.place(shard))
+                await self._registry.settle(name, shard, self._home, fenced.number if fenced is not None else 0)
             elif owner != self._home and (name, shard) not in held:
                 text = f"it was begun again in another data directory; the old one is kept in {local.set_aside(shard)}"
                 self._note("shard-lost", text, name, shard)

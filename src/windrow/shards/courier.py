@@ -97,12 +97,12 @@ class LogReader:
 
     def _packets(self, wanted: Unsent, start: log.Position) -> tuple[list[Packet], list[tuple[int, log.Position]]]:
         span = (wanted.after, wanted.until)
-        found = log.sent(self._outbox.directory, start, span, wanted.receiver, self._count)
+        sent_links = log.sent(self._outbox.directory, start, span, wanted.receiver, self._count)
         packets: list[Packet] = []
         ends: list[tuple[int, log.Position]] = []
         tasks: list[Task] = []
         size = 0
-        for links in found:
+        for links in sent_links:
             tasks += links.tasks
             ends.append((links.frame, links.position))
             if len(tasks) >= LINKS:

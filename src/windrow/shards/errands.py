@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from windrow import sharding
 from windrow.frontier import Territory
 from windrow.records import Capture, Failure, Task
-from windrow.shards.messages import Errand, Told
+from windrow.shards.messages import Errand, ErrandReply
 
 MOST = 64  # errands that are asked of one shard at a time; the others wait
 MOST_BYTES = 4 << 20  # of answers that are said to one shard at a time
@@ -29,7 +29,7 @@ class ShardErrands:
         self._ids: dict[Task, str] = {}  # of what is asked
         self._known: dict[str, tuple[int, Task]] = {}  # asked by others: by whom, and what
         self._new: list[Task] = []  # of these, not begun
-        self._told: dict[str, Told] = {}  # answers to these
+        self._told: dict[str, ErrandReply] = {}  # answers to these
 
     # What this shard needs
 
@@ -42,18 +42,18 @@ class ShardErrands:
             shard: tuple([Errand(self._ids[task], task) for task in tasks[:MOST]]) for shard, tasks in groups.items()
         }
 
-    def answered(self, told: Iterable[Told]) -> list[Capture | Failure]:
+    def answered(self, told: Iterable[ErrandReply]) -> list[Capture | Failure]:
         """Return those answers that are waited for. An answer is repeated until the errand is no longer asked."""
         waited = {name: task for task, name in self._ids.items() if task in self._territory.asked}
-        found = [(one, one.capture or one.failure) for one in told]
-        return [answer for one, answer in found if answer is not None and waited.get(one.errand) == answer.task]
+        answers = [(reply, reply.capture or reply.failure) for reply in told]
+        return [answer for reply, answer in answers if answer is not None and waited.get(reply.errand) == answer.task]
 
     # What others need
 
     def heard(self, asked: Mapping[int, Iterable[Errand]]) -> None:
         """Take note of what other shards ask now; what they do not ask any more is forgotten."""
         for shard, errands in asked.items():
-            mine = {one.id: one.task for one in errands if self._territory.owns(one.task.url.domain)}
+            mine = {errand.id: errand.task for errand in errands if self._territory.owns(errand.task.url.domain)}
             for gone in [name for name, (asker, _) in self._known.items() if asker == shard and name not in mine]:
                 del self._known[gone]
                 self._told.pop(gone, None)
@@ -72,15 +72,15 @@ class ShardErrands:
         for name, (_, task) in self._known.items():
             if task == answer.task:
                 capture = answer if isinstance(answer, Capture) else None
-                self._told[name] = Told(name, capture, None if isinstance(answer, Capture) else answer)
+                self._told[name] = ErrandReply(name, capture, None if isinstance(answer, Capture) else answer)
 
-    def tells(self) -> dict[int, tuple[Told, ...]]:
+    def tells(self) -> dict[int, tuple[ErrandReply, ...]]:
         """Return the answers that are said now, by the shard that needs them."""
-        found: dict[int, list[Told]] = {}
+        replies: dict[int, list[ErrandReply]] = {}
         room: dict[int, int] = {}
         for name, told in self._told.items():
             shard = self._known[name][0]
             if room.setdefault(shard, MOST_BYTES) > 0:
                 room[shard] -= len(told.capture.body) if told.capture is not None else 0
-                found.setdefault(shard, []).append(told)
-        return {shard: tuple(answers) for shard, answers in found.items()}
+                replies.setdefault(shard, []).append(told)
+        return {shard: tuple(answers) for shard, answers in replies.items()}

@@ -14,7 +14,7 @@ from windrow import sharding
 from windrow.records import Arrival, Exchanged, Frame, Task, Watermark
 from windrow.shards import messages, pace
 from windrow.shards.inbound import PATIENCE, Inbound, Offer, covers
-from windrow.shards.messages import Ack, Batch, Errand, Hello, MessageError, Standing, Told
+from windrow.shards.messages import Ack, Batch, Errand, ErrandReply, Hello, MessageError, Standing
 from windrow.shards.outbound import Outbound, Packet, window_of
 from windrow.shards.transport import Incoming, Outgoing
 
@@ -69,7 +69,7 @@ class ShardExchange:
         self._changed: set[int] = set()  # senders whose watermark the crawl does not know yet
         self.watches = True  # the standings of all are needed in any case
         self.asks: Mapping[int, tuple[Errand, ...]] = {}  # said with the hellos
-        self.tells: Mapping[int, tuple[Told, ...]] = {}  # said with the acks
+        self.tells: Mapping[int, tuple[ErrandReply, ...]] = {}  # said with the acks
         self.board: dict[
             int, Standing
         ] = {}  # what the shards said of themselves, as of the last call, if it brought that
@@ -82,8 +82,8 @@ class ShardExchange:
     def begin(self, incarnation: int) -> None:
         """Become a new incarnation. It counts once a frame says so; until then nothing is sent."""
         lived = self._exchanged.incarnations
-        known = max(lived[-1].incarnation if lived else 0, self.superseded)
-        self.incarnation = incarnation if incarnation > known else known + self._jump()
+        highest = max(lived[-1].incarnation if lived else 0, self.superseded)
+        self.incarnation = incarnation if incarnation > highest else highest + self._jump()
         self.superseded = 0
         for outbound in self._outbound.values():
             outbound.reset()
@@ -188,7 +188,7 @@ class ShardExchange:
 
     def _new_acks(self) -> dict[int, Ack]:
         tells = self.tells
-        acks = {other: found.ack(self.incarnation, tells.get(other, ())) for other, found in self._inbound.items()}
+        acks = {other: inbound.ack(self.incarnation, tells.get(other, ())) for other, inbound in self._inbound.items()}
         return {other: ack for other, ack in acks.items() if ack != self._acks.get(other)}
 
     def incoming(self, said: Outgoing, reply: Incoming, now: float) -> None:
@@ -221,11 +221,11 @@ class ShardExchange:
             if not queue:
                 self._queue.pop(receiver, None)
 
-    def _read(self, found: Sequence[tuple[str, bytes]], now: float) -> None:
-        if not found:
+    def _read(self, named: Sequence[tuple[str, bytes]], now: float) -> None:
+        if not named:
             return
         marks: dict[int, Watermark] = {}
-        for _, data in found:
+        for _, data in named:
             try:
                 sender = self._take(messages.batch(data), now)
             except MessageError:
@@ -233,7 +233,7 @@ class ShardExchange:
                 continue
             if sender is not None:
                 marks[sender] = self._inbound[sender].taken
-        self._position = found[-1][0]
+        self._position = named[-1][0]
         self._rounds.append((self._position, marks))
 
     def _take(self, batch: Batch, now: float) -> int | None:

@@ -66,17 +66,17 @@ def claim(directory: Path, number: int, holder: str) -> Fence | None:
 
 def check(directory: Path, number: int) -> None:
     """Raise ShardTaken if another process has written its number since."""
-    found = read(directory)
-    if found is None or found.number != number:
-        holder = found.holder if found is not None and found.holder else "another node"
+    fence = read(directory)
+    if fence is None or fence.number != number:
+        holder = fence.holder if fence is not None and fence.holder else "another node"
         raise ShardTaken(f"{directory} was taken by {holder} meanwhile; nothing more is committed here")
 
 
 def end(directory: Path, number: int) -> None:
     """Note that the process with this number has ended cleanly: the next one may continue its files."""
-    found = read(directory)
-    if found is not None and found.number == number:
-        _write(directory, msgspec.structs.replace(found, ended=True))
+    fence = read(directory)
+    if fence is not None and fence.number == number:
+        _write(directory, msgspec.structs.replace(fence, ended=True))
 
 
 def _write(directory: Path, fence: Fence) -> None:

@@ -80,12 +80,12 @@ class AddressGate:
         while True:
             await self._wait()
             try:
-                found = await self._slots.round()
+                granted = await self._slots.round()
             except Unavailable:  # nothing is asked of a host meanwhile: `may_use` runs out
                 continue
-            if found.granted or found.lost or found.wanted:
-                starts = {address: self._slots.start(address) + self._ahead for address in found.granted}
-                return Addresses(starts, found.lost, found.wanted)
+            if granted.granted or granted.lost or granted.wanted:
+                starts = {address: self._slots.start(address) + self._ahead for address in granted.granted}
+                return Addresses(starts, granted.lost, granted.wanted)
 
     async def _wait(self) -> None:
         """Wait until a round is due. It may become due earlier meanwhile."""

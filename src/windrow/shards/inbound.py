@@ -4,7 +4,7 @@ import enum
 
 from windrow import sharding
 from windrow.records import Watermark
-from windrow.shards.messages import Ack, Batch, Hello, Told
+from windrow.shards.messages import Ack, Batch, ErrandReply, Hello
 
 PATIENCE = 3.0  # seconds without progress, while links are missing, until they are requested again
 IN_VAIN = 3  # asks in a row after which the inbox itself is doubted
@@ -88,7 +88,7 @@ class Inbound:
         """Whether several asks brought nothing."""
         return self._in_vain >= IN_VAIN
 
-    def ack(self, incarnation: int, told: tuple[Told, ...] = ()) -> Ack:
+    def ack(self, incarnation: int, told: tuple[ErrandReply, ...] = ()) -> Ack:
         """Return what to say to the sender: only what is durable, because the sender may forget the rest."""
         return Ack(incarnation, self.durable, self._asked, told)
 

@@ -30,7 +30,7 @@ class Errand(msgspec.Struct, frozen=True, gc=False, array_like=True):
     task: Task
 
 
-class Told(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class ErrandReply(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """The answer to an errand: a capture or a failure."""
 
     errand: str
@@ -63,7 +63,7 @@ class Ack(msgspec.Struct, frozen=True, gc=False, array_like=True):
     incarnation: int  # of the receiver
     mark: Watermark
     asked: int = 0
-    told: tuple[Told, ...] = ()
+    told: tuple[ErrandReply, ...] = ()
 
 
 class Standing(msgspec.Struct, frozen=True, gc=False, array_like=True):

@@ -110,7 +110,9 @@ class ShardNeighbours:
         assert reply is not None
         self._progress.heard(reply.standings, self._exchange.incarnation)
         others = [standing for shard, standing in reply.standings.items() if shard != self.territory.shard]
-        self.reached = self.reached or any(messages.by_name(one.reasons).get(Reason.OK.value) for one in others)
+        self.reached = self.reached or any(
+            messages.by_name(standing.reasons).get(Reason.OK.value) for standing in others
+        )
         self._errands.heard({sender: hello.errands for sender, hello in reply.hellos.items()})
         self._answers = self._errands.answered(told for ack in reply.acks.values() for told in ack.told)
 

@@ -16,7 +16,7 @@ from windrow.nodes.redis import client as clients
 from windrow.nodes.redis.client import RedisClient
 from windrow.nodes.redis.wire import RedisTransport
 from windrow.records import Failure, Reason, Task, Watermark
-from windrow.shards.messages import Ack, Errand, Hello, Standing, Told
+from windrow.shards.messages import Ack, Errand, ErrandReply, Hello, Standing
 from windrow.shards.transport import Incoming, Outgoing, Unavailable
 
 pytestmark = each_redis
@@ -152,7 +152,7 @@ TASK = Task(url("robots.txt"))
 
 def test_errands_and_answers_are_read_with_their_registers_and_only_as_long_as_they_are_said(server: Server) -> None:
     errands = (Errand("one", TASK),)
-    told = (Told("one", failure=Failure(TASK, Reason.TIMEOUT, detail="", time=1.0)),)
+    told = (ErrandReply("one", failure=Failure(TASK, Reason.TIMEOUT, detail="", time=1.0)),)
 
     async def run() -> None:
         async with transport(server) as wire, transport(server) as other:

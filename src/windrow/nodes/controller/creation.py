@@ -49,18 +49,18 @@ def make(name: str, path: Path, settings: Sequence[str], source: str, shards: in
     files = _files(path, settings)
     checks.check_judges(options)
     source = source or str(path.parent / options.crawl.seeds)
-    found = seeds.read(source)
-    tasks = seeds.tasks(found)
+    given_seeds = seeds.read(source)
+    tasks = seeds.tasks(given_seeds)
     checks.check_contact(options, tasks)
     notes: list[str] = []
     seedlist.choose(tasks, Scope(options.scope), options, {}, notes.append)
     if files:
         notes.append(f"every node must have these files, under the same paths: {', '.join(files)}")
     text = config.dump(config.change(options, [f"crawl.seeds={_SEEDS}"], path.parent), changed=True)
-    lines = "".join(url.text + "\n" for url in found)
+    lines = "".join(url.text + "\n" for url in given_seeds)
     check_size(lines, source)
     record = msgspec.structs.replace(record, options=hashlib.sha256(text.encode()).hexdigest()[:16])
-    return NewJob(record, JobSpec(text, lines), seeds=len(found), limits=limits.of(options.crawl), notes=notes)
+    return NewJob(record, JobSpec(text, lines), seeds=len(given_seeds), limits=limits.of(options.crawl), notes=notes)
 
 
 def check_size(lines: str, source: str) -> None:
@@ -74,14 +74,14 @@ def check_size(lines: str, source: str) -> None:
 
 def _files(path: Path, settings: Sequence[str]) -> list[str]:
     """Return the files that nodes must have; refuse those whose path would mean another file on each machine."""
-    found = config.named_files(path, settings)
-    for file in found:
+    files = config.named_files(path, settings)
+    for file in files:
         if not file.as_absolute:
             raise ConfigError(
                 f"option '{file.option}' names a file relative to crawl.toml, and nodes get no files of this machine; "
                 f"copy it to the same place on every node, and write its absolute path, such as {file.path}"
             )
-    return sorted({file.path for file in found})
+    return sorted({file.path for file in files})
 
 
 def options_of(spec: JobSpec) -> Config:

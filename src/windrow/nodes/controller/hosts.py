@@ -110,20 +110,20 @@ def read(path: Path) -> list[Host]:
 
 
 def _host(words: Sequence[str], where: str, names: Sequence[str]) -> Host:
-    place, directory, slots = (*words, "", "")[:3]
-    if len(words) > 3 or not _HOST.fullmatch(place):
+    address, directory, slots = (*words, "", "")[:3]
+    if len(words) > 3 or not _HOST.fullmatch(address):
         raise ConfigError(f"{where}: {' '.join(words)!r} is not a host; write: local, or user@host DIR SLOTS")
     if directory and not directory.startswith("/"):
         raise ConfigError(f"{where}: {directory!r} is not an absolute path; write it from / on")
     if slots and not (slots.isascii() and slots.isdigit() and 1 <= int(slots) <= 4096):
         raise ConfigError(f"{where}: {slots!r} is not a number of slots; write 1 or more")
-    bare = socket.gethostname() if place == LOCAL else place.rpartition("@")[2]
+    bare = socket.gethostname() if address == LOCAL else address.rpartition("@")[2]
     bare = re.sub(r"[^A-Za-z0-9._-]", "-", bare).strip(".-_") or LOCAL
     name, count = bare, 1
     while name in names:  # several nodes on one machine
         count += 1
         name = f"{bare}-{count}"
-    return Host(place, name, directory, int(slots or 0))
+    return Host(address, name, directory, int(slots or 0))
 
 
 def up(
@@ -140,9 +140,9 @@ def up(
     def start(host: Host) -> HostResult:
         slots = ["--slots", str(host.slots)] if host.slots else []
         words = own if host.place == LOCAL and not program else [program or "windrow"]
-        place = host.directory or directory
-        command = [*words, "node", *arguments, *slots, "--dir", place, "--name", host.name]
-        return _run(host, place, f"{exports}set -- {shlex.join(command)}\n{_PREPARE}{_UP}", _CONNECT + 30)
+        path = host.directory or directory
+        command = [*words, "node", *arguments, *slots, "--dir", path, "--name", host.name]
+        return _run(host, path, f"{exports}set -- {shlex.join(command)}\n{_PREPARE}{_UP}", _CONNECT + 30)
 
     return _each(hosts, start)
 

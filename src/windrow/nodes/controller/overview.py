@@ -86,8 +86,8 @@ async def all_jobs(registry: Registry) -> list[JobOverview]:
 
 
 async def _exists(registry: Registry, name: str) -> bool:
-    (found,) = await registry.client.run(("EXISTS", Keys(name)["job"]))
-    return bool(registry.client.checked(found))
+    (exists,) = await registry.client.run(("EXISTS", Keys(name)["job"]))
+    return bool(registry.client.checked(exists))
 
 
 async def job(registry: Registry, name: str) -> JobOverview:
@@ -100,13 +100,13 @@ async def job(registry: Registry, name: str) -> JobOverview:
         state=_state(facts, each),
         wanted=facts.state.wanted if facts.state else "",
         shards=len(each),
-        running=sum(one.running for one in each),
+        running=sum(shard.running for shard in each),
         begun=len(facts.standings),
-        waiting=sum(one.waiting for one in each),
-        finished=sum(one.finished for one in each),
-        rate=sum(one.rate for one in each),
+        waiting=sum(shard.waiting for shard in each),
+        finished=sum(shard.finished for shard in each),
+        rate=sum(shard.rate for shard in each),
         created=facts.record.created,
-        nodes=sorted({one.node for one in each if one.node}),
+        nodes=sorted({shard.node for shard in each if shard.node}),
         pages=made.pages,
         documents=made.documents,
         tokens=made.tokens,
@@ -119,19 +119,19 @@ async def job(registry: Registry, name: str) -> JobOverview:
 
 
 def _reasons(standings: Iterable[Standing]) -> dict[str, int]:
-    found = sum((Counter(messages.by_name(standing.reasons)) for standing in standings), Counter[str]())
-    return dict(found.most_common())
+    reasons = sum((Counter(messages.by_name(standing.reasons)) for standing in standings), Counter[str]())
+    return dict(reasons.most_common())
 
 
 async def _facts(registry: Registry, name: str) -> JobFacts:
     record = await jobs.read(registry.client, name)
-    known = await registry.nodes(gone=True, left=True)
+    nodes = await registry.nodes(gone=True, left=True)
     alive = {node.name for node in await registry.nodes()}
     return JobFacts(
         record=record,
         state=(await registry.jobs()).get(name),
-        nodes=[node for node in known if node.name in alive],
-        gone=[node for node in known if node.name not in alive],
+        nodes=[node for node in nodes if node.name in alive],
+        gone=[node for node in nodes if node.name not in alive],
         now=await registry.now(),
         standings=await RedisTransport(registry.client, name, record.shards).standings(),
         leases=await _leases(registry, name, record.shards),
@@ -143,11 +143,11 @@ async def _facts(registry: Registry, name: str) -> JobFacts:
 async def _leases(registry: Registry, name: str, shards: int) -> dict[int, tuple[str, float]]:
     keys = [Keys(name).of("lease", shard) for shard in range(shards)]
     answers = await registry.client.run(*[(verb, key) for key in keys for verb in ("GET", "PTTL")])
-    found = {}
+    leases = {}
     for shard, (value, left) in enumerate(zip(answers[::2], answers[1::2], strict=True)):
         if registry.client.checked(value) is not None and left > 0:
-            found[shard] = (value.decode("utf-8", "replace").partition(" ")[2], max(0.0, SECONDS - left / 1000))
-    return found
+            leases[shard] = (value.decode("utf-8", "replace").partition(" ")[2], max(0.0, SECONDS - left / 1000))
+    return leases
 
 
 def _shard(facts: JobFacts, shard: int) -> ShardState:
@@ -225,7 +225,7 @@ def _state(facts: JobFacts, each: Sequence[ShardState]) -> str:
         return "forgotten"
     if end.seen(facts.standings, facts.record.shards):
         return "done"
-    running = any(one.running for one in each)
+    running = any(shard.running for shard in each)
     if facts.state.wanted == PAUSE:
         return "paused"
     if facts.state.wanted == STOP:
@@ -235,14 +235,14 @@ def _state(facts: JobFacts, each: Sequence[ShardState]) -> str:
 
 def warnings(nodes: Sequence[NodeRecord], version: str) -> list[str]:
     """Return what is wrong with nodes that are alive: other versions of Windrow, clocks that differ."""
-    found = []
+    texts = []
     for node in nodes:
         if node.version != version:
-            found.append(f"node {node.name} runs Windrow {node.version}, and this is {version}; use one version")
+            texts.append(f"node {node.name} runs Windrow {node.version}, and this is {version}; use one version")
         if abs(node.drift) > DRIFT:
             side = "ahead of" if node.drift > 0 else "behind"
-            found.append(
+            texts.append(
                 f"the clock of node {node.name} is {span(abs(node.drift))} {side} that of Redis; set it, "
                 "or the times in its logs and archives are wrong"
             )
-    return found
+    return texts

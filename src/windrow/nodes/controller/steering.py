@@ -67,9 +67,9 @@ async def resume(registry: Registry, name: str) -> JobState:
     state = (await registry.jobs()).get(name)
     if state is not None and state.limit:
         goal = state.limits.get(state.limit, 0)
-        found = await overview.job(registry, name)
-        made = Made(found.pages, documents=found.documents, tokens=found.tokens)
-        more = 2 * max(goal, math.ceil(limits.figure(state.limit, made, found.seconds)))  # a job may have far more
+        job = await overview.job(registry, name)
+        made = Made(job.pages, documents=job.documents, tokens=job.tokens)
+        more = 2 * max(goal, math.ceil(limits.figure(state.limit, made, job.seconds)))  # a job may have far more
         raise ConfigError(
             f"the job {name!r} has reached its limit of {limits.describe(state.limit, goal)}; raise it, and the job "
             f"continues: windrow cluster set {name} crawl.max_{state.limit}={more}"
@@ -78,12 +78,12 @@ async def resume(registry: Registry, name: str) -> JobState:
 
 
 def _given(order: ClusterOrder, shards: Sequence[ShardState]) -> OrderGiven:
-    late = [one for one in shards if one.order < order.number]
+    late = [shard for shard in shards if shard.order < order.number]
     return OrderGiven(
         order,
         len(shards) - len(late),
-        running=[one.shard for one in late if one.running],
-        absent=[one.shard for one in late if not one.running],
+        running=[shard.shard for shard in late if shard.running],
+        absent=[shard.shard for shard in late if not shard.running],
     )
 
 
@@ -108,7 +108,7 @@ async def still_running(registry: Registry, name: str, patience: float) -> list[
     """Wait up to so many seconds until no shard of a job runs; return those that still do."""
     end = time.monotonic() + patience
     while True:
-        running = [one.shard for one in (await overview.job(registry, name)).each if one.running]
+        running = [shard.shard for shard in (await overview.job(registry, name)).each if shard.running]
         if not running or time.monotonic() >= end:
             return running
         await asyncio.sleep(POLL)

@@ -114,9 +114,9 @@ async def lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
 def ending_in(output: bytes) -> Ending | None:
     """Return the ending that a process has printed; None if it has not. Code of the user, such as a judge, may have
     printed anything before and behind it."""
-    for found in reversed(_OBJECT.findall(output)):
+    for text in reversed(_OBJECT.findall(output)):
         with contextlib.suppress(msgspec.MsgspecError):
-            return msgspec.json.decode(found, type=Ending)
+            return msgspec.json.decode(text, type=Ending)
     return None
 
 

@@ -133,8 +133,8 @@ def _command(wait: int) -> list[str]:
     os.closerange(3, wait)
     os.closerange(wait + 1, os.sysconf("SC_OPEN_MAX"))
     with os.fdopen(wait, "rb") as pipe:
-        found = pipe.read()
-    return [os.fsdecode(word) for word in found.split(b"\0")] if found else []
+        data = pipe.read()
+    return [os.fsdecode(word) for word in data.split(b"\0")] if data else []
 
 
 def _name(*words: str) -> None:

@@ -145,4 +145,4 @@ async def storing(target: str, captures: bool, note: Callable[[str], None]) -> A
 
 
 def _names(places: Collection[Path]) -> list[str]:
-    return sorted(str(place.absolute()) for place in places)
+    return sorted(str(directory.absolute()) for directory in places)

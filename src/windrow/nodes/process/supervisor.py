@@ -96,10 +96,10 @@ class Supervisor:
                 await stack.enter_async_context(self._leased(url))
             watching = asyncio.create_task(self._watch(url))
             stack.callback(watching.cancel)
-            found = await asyncio.gather(*(self._shard(number, url) for number in range(len(self._places))))
+            ends = await asyncio.gather(*(self._shard(number, url) for number in range(len(self._places))))
         if self._failed:
             raise ConfigError(f"shard {self._failed[0]} could not be run; see above")
-        endings = [ending for ending in found if ending is not None]
+        endings = [ending for ending in ends if ending is not None]
         return JobEnding(self._why(endings), time.monotonic() - began, endings)
 
     @contextlib.asynccontextmanager
@@ -194,11 +194,11 @@ class Supervisor:
         return None
 
     async def _start(self, number: int, url: str) -> ShardProcess:
-        place, note = self._places[number], functools.partial(self._relay, number)
+        directory, note = self._places[number], functools.partial(self._relay, number)
         ready = self._forks.pop(number, None)
         if ready is None:
-            return await child.start(place, url, self._arguments, note)
-        await ready.start(child.command(place, self._arguments), url)
+            return await child.start(directory, url, self._arguments, note)
+        await ready.start(child.command(directory, self._arguments), url)
         return ShardProcess(ready, note)
 
     def _written(self, number: int) -> int:
@@ -262,8 +262,8 @@ class Supervisor:
 def describe(standings: Sequence[Standing], count: int) -> str:
     """Return how far the shards are together, in one line."""
     busy = sum(not standing.idle for standing in standings)
-    finished, waiting = sum(one.finished for one in standings), sum(one.waiting for one in standings)
-    rate = sum(one.rate for one in standings)
+    finished, waiting = sum(standing.finished for standing in standings), sum(one.waiting for one in standings)
+    rate = sum(standing.rate for standing in standings)
     urls = f"{finished:,} URLs finished, {waiting:,} waiting"
     return f"{busy} of {count} shards at work: {urls}, {rate:,.0f} pages per second"
 
@@ -284,26 +284,26 @@ async def redis_server() -> AsyncIterator[str]:
     """Run a Redis server without persistence as a child, again whenever it dies; yield its URL."""
     program = redis_program()
     with tempfile.TemporaryDirectory(prefix="windrow-") as made:  # a socket's name may have only 107 characters
-        place = Path(made, "redis")
-        server = await _start_redis(program, place)
-        keeping = asyncio.create_task(_keep_redis(program, place, server))
+        folder = Path(made, "redis")
+        server = await _start_redis(program, folder)
+        keeping = asyncio.create_task(_keep_redis(program, folder, server))
         try:
-            await _until_it_answers(server, f"unix://{place}", program)
-            yield f"unix://{place}"
+            await _until_it_answers(server, f"unix://{folder}", program)
+            yield f"unix://{folder}"
         finally:
             keeping.cancel()
             await asyncio.gather(keeping, return_exceptions=True)
 
 
-async def _start_redis(program: str, place: Path) -> asyncio.subprocess.Process:
-    place.unlink(missing_ok=True)  # noqa: ASYNC240 - once, before anything runs
+async def _start_redis(program: str, folder: Path) -> asyncio.subprocess.Process:
+    folder.unlink(missing_ok=True)  # noqa: ASYNC240 - once, before anything runs
     options = [
         "--port",
         "0",
         "--unixsocket",
-        str(place),
+        str(folder),
         "--dir",
-        str(place.parent),
+        str(folder.parent),
         "--save",
         "",
         "--appendonly",
@@ -320,13 +320,13 @@ async def _start_redis(program: str, place: Path) -> asyncio.subprocess.Process:
     )
 
 
-async def _keep_redis(program: str, place: Path, server: asyncio.subprocess.Process) -> None:
+async def _keep_redis(program: str, folder: Path, server: asyncio.subprocess.Process) -> None:
     """Start the server again when it dies; kill it when this task is cancelled."""
     try:
         while True:
             await server.wait()
             await asyncio.sleep(0.2)
-            server = await _start_redis(program, place)
+            server = await _start_redis(program, folder)
     finally:
         with contextlib.suppress(ProcessLookupError):
             server.kill()

@@ -38,17 +38,17 @@ class ChangingHash(Generic[_K, _V]):
 
     async def look(self) -> dict[_K, _V]:
         """Return what the hash holds now."""
-        known = self._client.server == self._server
-        words = (self._first, self._last) if known else (b"", b"")
-        first, last, is_all, length, found = await self._client.call("changes", names(self._key), words)
+        same_server = self._client.server == self._server
+        words = (self._first, self._last) if same_server else (b"", b"")
+        first, last, is_all, length, values = await self._client.call("changes", names(self._key), words)
         self._server = self._client.server  # another one may have an old copy
         if is_all:
             self._fields.clear()
-        for field, value in zip(found[::2], found[1::2], strict=True):
+        for field, value in zip(values[::2], values[1::2], strict=True):
             self._fields.pop(field, None)
             if value:
                 self._fields[field] = self._decode(field, value)
-        if is_all or found:
+        if is_all or values:
             self.entries = dict(entry for entry in self._fields.values() if entry is not None)
         whole = len(self._fields) == length  # else somebody has changed it without a note
         self._first, self._last = (first, last) if whole else (b"", b"")

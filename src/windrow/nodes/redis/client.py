@@ -99,10 +99,10 @@ class RedisClient:
         self, name: str, keys: Sequence[str], arguments: Sequence[str | bytes | int], server: str = ""
     ) -> Any:
         """Run a script; return its answer. A server that does not know it, as after a restart, gets its text."""
-        (found,) = await self.run(evalsha(name, keys, arguments), server=server)
-        if isinstance(found, redis.exceptions.NoScriptError):
-            (found,) = await self.run(("EVAL", script(name).text, len(keys), *keys, *arguments), server=server)
-        return self.checked(found)
+        (answer,) = await self.run(evalsha(name, keys, arguments), server=server)
+        if isinstance(answer, redis.exceptions.NoScriptError):
+            (answer,) = await self.run(("EVAL", script(name).text, len(keys), *keys, *arguments), server=server)
+        return self.checked(answer)
 
     def checked(self, answer: Any) -> Any:
         """Return an answer; Unavailable if it is an error. Whatever Redis refuses now may succeed later."""
@@ -147,14 +147,14 @@ class RedisClient:
     async def examine(self) -> str:
         """Return the version of the server. ConfigError: it can never be used; Unavailable: not now."""
         try:
-            found, tried = await self.run(("INFO",), ("EVAL", _TRIAL, 1, JOBS))
+            info, tried = await self.run(("INFO",), ("EVAL", _TRIAL, 1, JOBS))
         except Unavailable as error:
             if self._refused(error):
                 raise ConfigError(self._explained(error)) from None
             raise
-        if isinstance(found, Exception):
-            raise ConfigError(self._refusal(found))
-        fields = _fields(found)
+        if isinstance(info, Exception):
+            raise ConfigError(self._refusal(info))
+        fields = _fields(info)
         wrong = _unsuitable(fields, self.place)
         if wrong:
             raise ConfigError(wrong)
@@ -201,26 +201,26 @@ class RedisClient:
         return f"Redis at {self.place} cannot be used ({text}); correct the URL, or the configuration of that server"
 
 
-def _unsuitable(fields: Mapping[str, str], place: str) -> str:
+def _unsuitable(fields: Mapping[str, str], address: str) -> str:
     """Return what is wrong with a server that says this of itself; empty if nothing is."""
     version = fields.get("redis_version", "")
     if not version or not fields.get("run_id"):  # without it, no loss would be noticed
-        return f"the server at {place} is not Redis or Valkey; check the URL"
+        return f"the server at {address} is not Redis or Valkey; check the URL"
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
         oldest = ".".join(map(str, OLDEST))
-        return f"Redis {version} at {place} is too old; use Redis {oldest} or newer, or Valkey"
+        return f"Redis {version} at {address} is too old; use Redis {oldest} or newer, or Valkey"
     mode = fields.get("redis_mode") or fields.get("server_mode", "standalone")
     if mode != "standalone":
         return (
-            f"Redis at {place} runs as a {mode}, and keys that belong together would be on several servers; "
+            f"Redis at {address} runs as a {mode}, and keys that belong together would be on several servers; "
             "use a single server, without the option cluster-enabled"
             if mode == "cluster"
-            else f"Redis at {place} runs as a {mode}, which keeps no data; write the server of the data into the URL"
+            else f"Redis at {address} runs as a {mode}, which keeps no data; write the server of the data into the URL"
         )
     policy = fields.get("maxmemory_policy", "noeviction")
     if policy != "noeviction" and fields.get("maxmemory", "0") != "0":
         return (
-            f"Redis at {place} evicts keys when its memory is full ({policy}), also those that keep two "
+            f"Redis at {address} evicts keys when its memory is full ({policy}), also those that keep two "
             "shards from one address; give it the option: maxmemory-policy noeviction"
         )
     return ""
@@ -235,18 +235,20 @@ async def check(url: str) -> None:
         await client.close()
 
 
-def _connection(url: str, place: str) -> AbstractConnection:
+def _connection(url: str, address: str) -> AbstractConnection:
     """Return the connection that a URL describes. Texts of the library are not shown: they may have the password."""
-    known = url.startswith(("redis://", "rediss://", "unix://"))
+    supported = url.startswith(("redis://", "rediss://", "unix://"))
     try:
         options: dict[str, Any] = dict(parse_url(url))
     except ValueError:
         wrong = (
-            f"/, ?, #, @, [ and ] in a password are written as {_ESCAPED}" if known and not _has_bad_port(url) else ""
+            f"/, ?, #, @, [ and ] in a password are written as {_ESCAPED}"
+            if supported and not _has_bad_port(url)
+            else ""
         )
-        raise ConfigError(f"{place} is not the URL of a Redis server; {wrong or 'write redis://HOST:6379'}") from None
-    if not url.startswith("unix://") and "/" in place and "db" not in options:  # the library would take database 0
-        raise ConfigError(f"{place} names no database of Redis; write its number, as redis://HOST:6379/1, or no path")
+        raise ConfigError(f"{address} is not the URL of a Redis server; {wrong or 'write redis://HOST:6379'}") from None
+    if not url.startswith("unix://") and "/" in address and "db" not in options:  # the library would take database 0
+        raise ConfigError(f"{address} names no database of Redis; write its number, as redis://HOST:6379/1, or no path")
     kind = options.pop("connection_class", Connection)
     try:
         made: AbstractConnection = kind(
@@ -258,7 +260,7 @@ def _connection(url: str, place: str) -> AbstractConnection:
         )
     except TypeError:  # the library hands every parameter on
         raise ConfigError(
-            f"the URL of Redis at {place} has a parameter after its ? that cannot be used; leave it out"
+            f"the URL of Redis at {address} has a parameter after its ? that cannot be used; leave it out"
         ) from None
     return made
 

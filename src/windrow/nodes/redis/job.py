@@ -57,52 +57,52 @@ async def put_back(client: RedisClient, record: ClusterJob) -> ClusterJob:
 async def read(client: RedisClient, name: str) -> ClusterJob:
     """Return the record of a job; ConfigError if there is none."""
     answers = await client.run(("GET", Keys(name)["job"]), ("SMEMBERS", JOBS))
-    found, others = [client.checked(answer) for answer in answers]
-    if found is None:
-        known = ", ".join(sorted(other.decode("utf-8", "replace") for other in others))
+    data, others = [client.checked(answer) for answer in answers]
+    if data is None:
+        names = ", ".join(sorted(other.decode("utf-8", "replace") for other in others))
         none = "none; make one with: windrow cluster create JOB --config crawl.toml"
-        raise ConfigError(f"there is no job {name!r} at {client.place}; the jobs there are: {known or none}")
-    return decoded(client.place, name, found)
+        raise ConfigError(f"there is no job {name!r} at {client.place}; the jobs there are: {names or none}")
+    return decoded(client.place, name, data)
 
 
-def decoded(place: str, name: str, data: bytes) -> ClusterJob:
+def decoded(address: str, name: str, data: bytes) -> ClusterJob:
     """Return the record behind these bytes; ConfigError if they are not one."""
     try:
         return msgspec.json.decode(data, type=ClusterJob)
     except (msgspec.MsgspecError, ValueError) as error:
         raise ConfigError(
-            f"the record of the job {name!r} at {place} cannot be read ({error}); "
+            f"the record of the job {name!r} at {address} cannot be read ({error}); "
             "another program or a newer Windrow wrote it"
         ) from None
 
 
-def check(found: ClusterJob, own: ClusterJob, place: str) -> None:
-    """Refuse to work on a job with a directory or a Windrow that does not fit it. `found`: what Redis has."""
-    job = f"the job {found.name!r} at {place}"
-    if found.id != own.id:
+def check(there: ClusterJob, own: ClusterJob, address: str) -> None:
+    """Refuse to work on a job with a directory or a Windrow that does not fit it. `there`: the job as Redis has it."""
+    job = f"the job {there.name!r} at {address}"
+    if there.id != own.id:
         raise ConfigError(
             f"{job} is another crawl than that of this directory; use its own directory, or another Redis or name"
         )
-    if found.shards != own.shards:
-        raise ConfigError(f"{job} has {found.shards} shards, this directory is of one with {own.shards}")
-    if found.options != own.options:
+    if there.shards != own.shards:
+        raise ConfigError(f"{job} has {there.shards} shards, this directory is of one with {own.shards}")
+    if there.options != own.options:
         raise ConfigError(f"{job} has other options than this directory; use the crawl.toml of the job")
-    if found.format != messages.FORMAT:
+    if there.format != messages.FORMAT:
         raise ConfigError(
-            f"{job} speaks format {found.format}, this Windrow {messages.FORMAT}; use Windrow {found.windrow}"
+            f"{job} speaks format {there.format}, this Windrow {messages.FORMAT}; use Windrow {there.windrow}"
         )
     suffixes = importlib.metadata.version("publicsuffixlist")
-    if found.suffixes != suffixes:
+    if there.suffixes != suffixes:
         raise ConfigError(
-            f"{job} divides domains by the public suffix list {found.suffixes}, and this machine has {suffixes}; "
-            f"install publicsuffixlist=={found.suffixes}"
+            f"{job} divides domains by the public suffix list {there.suffixes}, and this machine has {suffixes}; "
+            f"install publicsuffixlist=={there.suffixes}"
         )
 
 
 async def names(client: RedisClient) -> list[str]:
     """Return the names of all jobs."""
-    (found,) = await client.run(("SMEMBERS", JOBS))
-    return sorted(name.decode("utf-8", "replace") for name in client.checked(found))
+    (names,) = await client.run(("SMEMBERS", JOBS))
+    return sorted(name.decode("utf-8", "replace") for name in client.checked(names))
 
 
 async def forget(client: RedisClient, name: str) -> int:

@@ -64,7 +64,7 @@ class ShardLeases:
         """Hold a lease that the node has taken. It is relied on after the first renewal."""
         self.held[shard] = ShardLease(fence, float("-inf"))
 
-    async def take(self, shards: Iterable[int], known: Mapping[int, int] | None = None) -> list[int]:
+    async def take(self, shards: Iterable[int], fences: Mapping[int, int] | None = None) -> list[int]:
         """Take the shards that nobody holds; return them. After Redis was emptied, nobody gets any for a while.
 
         known: by shard a fencing number that the new one must exceed. A clock that is behind, and a Redis that has
@@ -72,7 +72,7 @@ class ShardLeases:
         """
         wanted = [shard for shard in shards if shard not in self.held]
         sent = self._clock()
-        answers = await self._call([("take", shard, (known or {}).get(shard, 0)) for shard in wanted])
+        answers = await self._call([("take", shard, (fences or {}).get(shard, 0)) for shard in wanted])
         taken = {shard: fence for shard, fence in zip(wanted, answers, strict=True) if fence > 0}
         self.held.update({shard: ShardLease(fence, sent + SECONDS - MARGIN) for shard, fence in taken.items()})
         return list(taken)
@@ -99,8 +99,8 @@ class ShardLeases:
         """Return by shard the fencing number of its last lease, 0 if nobody ever had one."""
         if not shards:
             return {}
-        (found,) = await self._client.run(("HMGET", self._keys["fences"], *shards))
-        numbers = zip(shards, self._client.checked(found), strict=True)
+        (values,) = await self._client.run(("HMGET", self._keys["fences"], *shards))
+        numbers = zip(shards, self._client.checked(values), strict=True)
         return {shard: int(number) if number is not None and number.isdigit() else 0 for shard, number in numbers}
 
     def fence(self, shard: int) -> int:

@@ -26,7 +26,7 @@ def encode(order: ClusterOrder) -> bytes:
 def decode(number: int, data: bytes | None) -> ClusterOrder | None:
     """Return the order of this number; None if it was removed, or is of another program."""
     try:
-        found = msgspec.json.decode(data or b"", type=_Content)
+        content = msgspec.json.decode(data or b"", type=_Content)
     except ValueError:
         return None
-    return ClusterOrder(number, found.kind, found.content, found.hosts)
+    return ClusterOrder(number, content.kind, content.content, content.hosts)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
 from windrow.records import Watermark
-from windrow.shards.messages import Ack, Errand, Hello, Told
+from windrow.shards.messages import Ack, Errand, ErrandReply, Hello
 
 HELLO = struct.Struct("<QI")  # incarnation; tail
 ACK = struct.Struct("<QQII")  # incarnation; watermark: incarnation and frame; asks
@@ -43,17 +43,17 @@ def strangers(column: bytes, shards: int, lives: Lives) -> list[int]:
 
 def hellos(column: bytes, shards: int, lives: Lives, more: Mapping[int, Hello]) -> dict[int, Hello]:
     """Return the hellos of a column by sender."""
-    found = [
+    hellos = [
         (sender, _hello(values, lives.get(sender, ()), more.get(sender)))
         for sender, values in _slots(HELLO, column, shards)
     ]
-    return {sender: hello for sender, hello in found if hello is not None}
+    return {sender: hello for sender, hello in hellos if hello is not None}
 
 
 def acks(column: bytes, shards: int, more: Mapping[int, Ack]) -> dict[int, Ack]:
     """Return the acks of a column by receiver."""
-    found = [(receiver, _ack(values, more.get(receiver))) for receiver, values in _slots(ACK, column, shards)]
-    return {receiver: ack for receiver, ack in found if ack is not None}
+    marks = [(receiver, _ack(values, more.get(receiver))) for receiver, values in _slots(ACK, column, shards)]
+    return {receiver: ack for receiver, ack in marks if ack is not None}
 
 
 class Pairs(Mapping[tuple[int, int], _T]):
@@ -64,10 +64,10 @@ class Pairs(Mapping[tuple[int, int], _T]):
         self._look: Callable[[int, int], _T | None] = look
 
     def __getitem__(self, pair: tuple[int, int]) -> _T:
-        found: _T | None = self._look(*pair)
-        if found is None:
+        value: _T | None = self._look(*pair)
+        if value is None:
             raise KeyError(pair)
-        return found
+        return value
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         shards = range(self._shards)
@@ -106,8 +106,8 @@ def _hello(values: tuple[int, ...], lived: tuple[Watermark, ...], apart: Hello |
         if apart is None or apart.incarnation != incarnation:
             return None
         errands = apart.errands
-    known = _lived(incarnation, lived)
-    return Hello(incarnation, tail & ~_MORE, known, errands) if incarnation and known else None
+    incarnations = _lived(incarnation, lived)
+    return Hello(incarnation, tail & ~_MORE, incarnations, errands) if incarnation and incarnations else None
 
 
 def _lived(incarnation: int, lived: tuple[Watermark, ...]) -> tuple[Watermark, ...] | None:
@@ -117,7 +117,7 @@ def _lived(incarnation: int, lived: tuple[Watermark, ...]) -> tuple[Watermark, .
 
 def _ack(values: tuple[int, ...], apart: Ack | None) -> Ack | None:
     incarnation, sender, frame, asked = values
-    told: tuple[Told, ...] = ()
+    told: tuple[ErrandReply, ...] = ()
     if asked & _MORE:
         if apart is None or apart.incarnation != incarnation:
             return None

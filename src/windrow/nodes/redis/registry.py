@@ -68,8 +68,8 @@ class Registry:
     async def create(self, record: ClusterJob, spec: JobSpec, limits: Mapping[str, int | float] | None = None) -> None:
         """Write a new job, which runs at once; ConfigError if there is one of this name."""
         state = JobState(RUN, int(1000 * await self.now()), limits=dict(limits or {}))
-        found, _ = await self._restore(record, spec, state, (), 0.0)
-        if found != record:
+        created, _ = await self._restore(record, spec, state, (), 0.0)
+        if created != record:
             raise ConfigError(f"there is a job {record.name!r} at {self.client.place} already; choose another name")
         await leases.begin(self.client, record.name)
 
@@ -77,15 +77,15 @@ class Registry:
         """Return what is wanted of each job that nodes run, by name."""
         names = await jobs.names(self.client)
         answers = await self._run(*[("HGETALL", Keys(name)["state"]) for name in names])
-        found = {name: states.decoded(answer) for name, answer in zip(names, answers, strict=True)}
-        return {name: state for name, state in found.items() if state is not None}
+        states_by_name = {name: states.decoded(answer) for name, answer in zip(names, answers, strict=True)}
+        return {name: state for name, state in states_by_name.items() if state is not None}
 
     async def job(self, name: str) -> tuple[ClusterJob, JobSpec, JobState]:
         """Return a job; ConfigError if there is none."""
         record = await jobs.read(self.client, name)
         keys = Keys(name)
-        spec, found = await self._run(("GET", keys["spec"]), ("HGETALL", keys["state"]))
-        state = states.decoded(found)
+        spec, fields = await self._run(("GET", keys["spec"]), ("HGETALL", keys["state"]))
+        state = states.decoded(fields)
         if spec is None or state is None:
             raise ConfigError(
                 f"the job {name!r} at {self.client.place} is not one of nodes: windrow crawl --shards runs it, "
@@ -110,9 +110,9 @@ class Registry:
         (forgotten,) = await self._run(("SISMEMBER", FORGOTTEN, record.id))
         if forgotten:
             return JobState(FORGET, state.version + 1)
-        found, held = await self._restore(record, spec, state, orders, HUSH)
-        if found.id != record.id:
-            jobs.check(found, record, self.client.place)
+        restored, held = await self._restore(record, spec, state, orders, HUSH)
+        if restored.id != record.id:
+            jobs.check(restored, record, self.client.place)
         if held is None:
             raise self._unreadable(record.name)
         return held
@@ -127,8 +127,8 @@ class Registry:
         words += [int(1000 * hush), state.version, len(fields), *fields]
         words += [word for order in orders for word in (order.number, encode(order))]
         names = [keys[name] for name in ("job", "spec", "state", "orders", "order-hush")]
-        found, held = await self.client.call("restore", names, words)
-        return jobs.decoded(self.client.place, record.name, found), states.decoded(held)
+        created, held = await self.client.call("restore", names, words)
+        return jobs.decoded(self.client.place, record.name, created), states.decoded(held)
 
     async def change(self, name: str, wanted: str) -> JobState:
         """Say what is wanted of a job from now on."""
@@ -141,12 +141,12 @@ class Registry:
 
     async def reached(self, name: str, limit: str, version: int) -> JobState | None:
         """Stop a job that has reached a limit; None if its state is not of this version any more, or is gone."""
-        number, found = await self._steered(name, "reached", limit, version)
-        return states.decoded(found) if number not in (_CHANGED, _MISSING) else None
+        number, state = await self._steered(name, "reached", limit, version)
+        return states.decoded(state) if number not in (_CHANGED, _MISSING) else None
 
     async def _change(self, name: str, *words: str) -> JobState:
-        _, found = await self._steer(name, *words)
-        state = states.decoded(found)
+        _, data = await self._steer(name, *words)
+        state = states.decoded(data)
         if state is None:
             raise self._unreadable(name)
         return state
@@ -165,7 +165,7 @@ class Registry:
 
     async def _steer(self, name: str, *words: str | bytes | int) -> tuple[int, list[bytes]]:
         """Return the version or the number that was given, and the state of the job; ConfigError if there is none."""
-        answer, found = await self._steered(name, *words)
+        answer, data = await self._steered(name, *words)
         if answer == _MISSING:
             await self.job(name)  # says what is wrong
             raise self._unreadable(name)
@@ -174,19 +174,19 @@ class Registry:
                 f"Redis at {self.client.place} was emptied a moment ago, and nodes are putting their orders back; "
                 f"try again in {HUSH:g} seconds"
             )
-        return answer, found
+        return answer, data
 
     async def _steered(self, name: str, *words: str | bytes | int) -> tuple[int, list[bytes]]:
         keys = Keys(name)
         names = [keys[key] for key in ("job", "state", "orders", "order-hush")]
-        answer, found = await self.client.call("steer", names, words)
-        return int(answer), found
+        answer, state = await self.client.call("steer", names, words)
+        return int(answer), state
 
     async def orders(self, name: str, after: int = 0) -> list[ClusterOrder]:
         """Return the orders with higher numbers, lowest first."""
         key = Keys(name)["orders"]
-        (found,) = await self._run(("HKEYS", key))
-        numbers = sorted(int(number) for number in found if number.isdigit() and int(number) > after)
+        (names,) = await self._run(("HKEYS", key))
+        numbers = sorted(int(number) for number in names if number.isdigit() and int(number) > after)
         if not numbers:
             return []
         (texts,) = await self._run(("HMGET", key, *numbers))
@@ -241,16 +241,18 @@ class Registry:
 
     async def silent(self) -> dict[str, float]:
         """Return the nodes that have vanished or left, with the seconds since their last sign of life."""
-        found = await self.client.call("silent", [BEATS], [int(1000 * ALIVE)])
-        return {name.decode("utf-8", "replace"): age / 1000 for name, age in zip(found[::2], found[1::2], strict=True)}
+        silent = await self.client.call("silent", [BEATS], [int(1000 * ALIVE)])
+        return {
+            name.decode("utf-8", "replace"): age / 1000 for name, age in zip(silent[::2], silent[1::2], strict=True)
+        }
 
     async def nodes(self, gone: bool = False, left: bool = False) -> list[NodeRecord]:
         """Return the nodes that are alive, by name; `gone`: also those that have vanished; `left`: that have ended."""
-        found, beats, clock = await self._run(("HGETALL", NODES), ("ZRANGE", BEATS, 0, -1, "WITHSCORES"), ("TIME",))
+        values, beats, clock = await self._run(("HGETALL", NODES), ("ZRANGE", BEATS, 0, -1, "WITHSCORES"), ("TIME",))
         now = _seconds(clock)
         seen = {name: float(beat) / 1000 for name, beat in _pairs(beats)}
         records = []
-        for name, data in sorted(_pairs(found)):
+        for name, data in sorted(_pairs(values)):
             record, last = node_of(data), seen.get(name, 0.0)
             if last < now - REMEMBERED:
                 await self.remove(name.decode("utf-8", "replace"))
@@ -261,16 +263,16 @@ class Registry:
     async def drain(self, name: str, on: bool = True) -> None:
         """Let a node give its shards back and take no others, or let it work again; ConfigError if there is none."""
         (drained,) = await self._run(("SISMEMBER", DRAINS, name))
-        known = {node.name for node in await self.nodes(gone=True)}
-        if name not in known and not (drained and not on):
+        existing = {node.name for node in await self.nodes(gone=True)}
+        if name not in existing and not (drained and not on):
             names = ", ".join(node.name for node in await self.nodes()) or "none"
             raise ConfigError(f"there is no node {name!r} at {self.client.place}; the nodes there are: {names}")
         await self._run(("SADD" if on else "SREM", DRAINS, name))
 
     async def now(self) -> float:
         """Return the time of Redis's clock, in epoch seconds."""
-        (found,) = await self._run(("TIME",))
-        return _seconds(found)
+        (time,) = await self._run(("TIME",))
+        return _seconds(time)
 
     async def event(self, job: str, event: Mapping[str, Any]) -> None:
         """Append an event to the log of a job; old ones are dropped."""
@@ -283,8 +285,8 @@ class Registry:
         command: Command = ("XRANGE", key, f"({after}", "+", "COUNT", count)
         if not after:
             command = ("XREVRANGE", key, "+", "-", "COUNT", count)
-        (found,) = await self._run(command)
-        return [(name.decode(), _event(fields[1])) for name, fields in (found if after else reversed(found))]
+        (entries,) = await self._run(command)
+        return [(name.decode(), _event(fields[1])) for name, fields in (entries if after else reversed(entries))]
 
     async def forget(self, name: str) -> int:
         """Remove all keys of a job, and let nodes know that it is not to be put back; return how many keys it had."""
@@ -317,7 +319,7 @@ def node_of(data: bytes) -> NodeRecord | None:
 
 def _event(data: bytes) -> dict[str, Any]:
     try:
-        found = msgspec.json.decode(data)
+        content = msgspec.json.decode(data)
     except ValueError:
-        found = data.decode("utf-8", "replace")
-    return found if isinstance(found, dict) else {"event": found}
+        content = data.decode("utf-8", "replace")
+    return content if isinstance(content, dict) else {"event": content}

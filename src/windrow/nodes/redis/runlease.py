@@ -49,8 +49,8 @@ class RunLease:
     async def take(self) -> RunHolder | None:
         """Take the job, or renew that; return the process that has it instead."""
         data = msgspec.json.encode(self._own)
-        _, found = await self._run(("SET", self._key, data, "NX", "PX", _life()), ("GET", self._key))
-        holder = _holder(found)
+        _, owner = await self._run(("SET", self._key, data, "NX", "PX", _life()), ("GET", self._key))
+        holder = _holder(owner)
         if holder == self._own:
             await self._run(("PEXPIRE", self._key, _life()))
         elif holder is None or holder.is_gone:
@@ -60,8 +60,8 @@ class RunLease:
         return None
 
     async def give(self) -> None:
-        (found,) = await self._run(("GET", self._key))
-        if _holder(found) == self._own:
+        (owner,) = await self._run(("GET", self._key))
+        if _holder(owner) == self._own:
             await self._run(("DEL", self._key))
 
     def refusal(self, holder: RunHolder) -> ConfigError:

@@ -40,7 +40,7 @@ KEPT = 10.0  # seconds for which an address that is not needed is kept: the next
 LISTEN = 3  # seconds of one wait in Redis; a connection that is silent for longer is broken
 
 
-class Held(msgspec.Struct):
+class HeldSlot(msgspec.Struct):
     """A slot that this process holds."""
 
     free: float  # no request before
@@ -50,7 +50,7 @@ class Held(msgspec.Struct):
     giving: bool = False  # a call that gives it was sent: it may be another's already
 
 
-class Awaited(msgspec.Struct):
+class AwaitedSlot(msgspec.Struct):
     """A slot that this process waits for."""
 
     sign: str = ""  # of life of the holder, as seen last
@@ -77,11 +77,11 @@ class Slots:
         self._news = keys.of("news", process)
         self._keys = [*(keys[name] for name in ("slots", "calls", "era")), self._news]
         self._all_news = keys["news:"]
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, HeldSlot] = {}
         self._idle: dict[str, float] = {}  # since when; the first is the oldest
         self._leaving: set[str] = set()  # idle, and others wait
         self._sought: set[str] = set()  # not idle, and others wait
-        self._awaited: dict[str, Awaited] = {}
+        self._awaited: dict[str, AwaitedSlot] = {}
         self._new: list[str] = []  # awaited, and not said yet
         self._calls = 0
         self._era = ""
@@ -106,7 +106,7 @@ class Slots:
             self._sort(address, held)
             return held.free
         if address not in self._awaited:
-            self._awaited[address] = Awaited()
+            self._awaited[address] = AwaitedSlot()
             self._new.append(address)
             self._hurry()
         return None
@@ -159,15 +159,15 @@ class Slots:
             raise
         seen = self._clock()
         self._heard.set()
-        found = Round([], [], [])
+        result = Round([], [], [])
         for address, word, number, text in answers:
-            self._take_in(found, str(address, "utf-8"), str(word, "utf-8"), (int(number), str(text, "utf-8")), seen)
+            self._take_in(result, str(address, "utf-8"), str(word, "utf-8"), (int(number), str(text, "utf-8")), seen)
         if era == self._era:
             self._valid, self._sure = sent + VALID, True
         else:
             self._begin(era, seen)
-        found.wanted.extend(filter(self.wanted, self._sought))
-        return found
+        result.wanted.extend(filter(self.wanted, self._sought))
+        return result
 
     async def end(self) -> None:
         """Give what is not needed, as far as it has cooled or others wait. A holder that is gone would delay them."""
@@ -185,12 +185,12 @@ class Slots:
         """
         while True:
             try:
-                (found,) = await client.run(("BLMOVE", self._news, self._news, "LEFT", "LEFT", LISTEN))
-                client.checked(found)
+                (news,) = await client.run(("BLMOVE", self._news, self._news, "LEFT", "LEFT", LISTEN))
+                client.checked(news)
             except Unavailable:
                 await asyncio.sleep(RENEW)
                 continue
-            if found is not None:
+            if news is not None:
                 self._heard.clear()
                 self._hurry()
                 await self._heard.wait()
@@ -248,7 +248,7 @@ class Slots:
         for awaited in self._awaited.values():
             awaited.sign = ""
 
-    def _take_in(self, found: Round, address: str, word: str, said: tuple[int, str], seen: float) -> None:
+    def _take_in(self, result: Round, address: str, word: str, said: tuple[int, str], seen: float) -> None:
         """Note one answer. Answers to a call come in the order of its steps, and news last."""
         held, awaited = self._held.get(address), self._awaited.get(address)
         number, text = said
@@ -256,25 +256,25 @@ class Slots:
             if awaited is not None and awaited.sign != text:
                 awaited.sign, awaited.since = text, seen
         elif word in ("lost", "given"):
-            self._drop(found, address)
+            self._drop(result, address)
         elif held is not None:
-            self._confirm(found, address, held, wanted=bool(text))
+            self._confirm(result, address, held, wanted=bool(text))
         else:
             free = seen + number / 1000
-            held = self._held[address] = Held(free, free + USE, wanted=bool(text), idle=awaited is None)
+            held = self._held[address] = HeldSlot(free, free + USE, wanted=bool(text), idle=awaited is None)
             self._sort(address, held)
             if self._awaited.pop(address, None) is not None:  # else it is not needed any more
-                found.granted.append(address)
+                result.granted.append(address)
 
-    def _confirm(self, found: Round, address: str, held: Held, wanted: bool) -> None:
+    def _confirm(self, result: Round, address: str, held: HeldSlot, wanted: bool) -> None:
         """A slot is still held. If it is needed again, use it, unless others wait."""
         held.wanted, held.giving = wanted, False
         if held.idle and not wanted and self._awaited.pop(address, None) is not None:
             held.idle = False
-            found.granted.append(address)
+            result.granted.append(address)
         self._sort(address, held)
 
-    def _sort(self, address: str, held: Held) -> None:
+    def _sort(self, address: str, held: HeldSlot) -> None:
         """Note an address where it belongs by its state."""
         self._unsort(address)
         if not held.idle:
@@ -291,11 +291,11 @@ class Slots:
         self._leaving.discard(address)
         self._sought.discard(address)
 
-    def _drop(self, found: Round, address: str) -> None:
+    def _drop(self, result: Round, address: str) -> None:
         held = self._held.pop(address, None)
         self._unsort(address)
         if held is not None and not held.idle:
-            found.lost.append(address)
+            result.lost.append(address)
 
 
 def _milliseconds(seconds: float) -> int:

@@ -21,8 +21,8 @@ def done(client: RedisClient, job: str) -> ChangingHash[int, int]:
 
 
 def _home(shard: bytes, data: bytes) -> tuple[int, str] | None:
-    found = _HOME.fullmatch(data)
-    return (int(shard), found[1].decode()) if shard.isdigit() and found is not None else None
+    match = _HOME.fullmatch(data)
+    return (int(shard), match[1].decode()) if shard.isdigit() and match is not None else None
 
 
 def _done(shard: bytes, number: bytes) -> tuple[int, int] | None:

@@ -46,7 +46,9 @@ class RedisTransport:
         epoch, inbox, hellos, errands, acks, tells, unpublished, announced, refusal, board = answers
         self.trouble = refusal.decode("utf-8", "replace")
         if announced == 0:
-            self._more -= {(outgoing.shard, kind, other) for kind, other, one in registers if not columns.has_more(one)}
+            self._more -= {
+                (outgoing.shard, kind, other) for kind, other, register in registers if not columns.has_more(register)
+            }
         return Incoming(
             epoch=await self._epoch(epoch, server),
             messages=tuple([(name.decode(), fields[1]) for name, fields in inbox]),
@@ -79,26 +81,26 @@ class RedisTransport:
         """Return the hellos of a column; read the incarnations of senders that have started since."""
         fresh = columns.strangers(column, self._shards, self._lives)
         if fresh:
-            (found,) = await self._client.run(("HMGET", self._keys["lives"], *fresh))
-            values = zip(fresh, self._client.checked(found), strict=True)
-            known = [word for sender, value in values if value is not None for word in (b"%d" % sender, value)]
-            self._lives.update(_decoded(known, messages.incarnations))
+            (answers,) = await self._client.run(("HMGET", self._keys["lives"], *fresh))
+            values = zip(fresh, self._client.checked(answers), strict=True)
+            lives = [word for sender, value in values if value is not None for word in (b"%d" % sender, value)]
+            self._lives.update(_decoded(lives, messages.incarnations))
         return columns.hellos(column, self._shards, self._lives, errands)
 
-    async def _epoch(self, found: bytes | None, server: str) -> str:
+    async def _epoch(self, epoch: bytes | None, server: str) -> str:
         """Return the epoch; begin one if there is none, or only that of another server process.
 
         A server may start with an old copy of its data, and a replica may take over without the latest of them.
         """
-        if found is None or not found.startswith(server.encode()):
+        if epoch is None or not epoch.startswith(server.encode()):
             fresh = f"{server}:{secrets.token_hex(8)}"
             (answer,) = await self._client.run(("SET", self._keys["epoch"], fresh))
             return fresh if not isinstance(answer, Exception) else f"{server}:unwritten"
-        return found.decode()
+        return epoch.decode()
 
     async def standings(self) -> dict[int, Standing]:
-        (found,) = await self._client.run(("HGETALL", self._keys["board"]))
-        return dict(_decoded(self._client.checked(found), messages.standing))
+        (standings,) = await self._client.run(("HGETALL", self._keys["board"]))
+        return dict(_decoded(self._client.checked(standings), messages.standing))
 
     async def survey(self) -> Survey:
         """Read everything in parts, because all columns together may need more memory than the server has.
@@ -111,11 +113,13 @@ class RedisTransport:
         standings, lives = parts_read[-1].standings, parts_read[-1].lives
         if any(_moment(part.standings) != _moment(standings) for part in parts_read):
             return Survey({})
-        hellos, errands, marks, tells = [[one for part in parts_read for one in part.registers[at]] for at in range(4)]
+        hellos, errands, marks, tells = [
+            [value for part in parts_read for value in part.registers[at]] for at in range(4)
+        ]
         return Survey(
             standings,
-            columns.all_hellos(hellos, lives, [dict(_decoded(one, messages.hello)) for one in errands]),
-            columns.all_acks(marks, [dict(_decoded(one, messages.ack)) for one in tells]),
+            columns.all_hellos(hellos, lives, [dict(_decoded(value, messages.hello)) for value in errands]),
+            columns.all_acks(marks, [dict(_decoded(value, messages.ack)) for value in tells]),
         )
 
     async def _part(self, shards: range) -> SurveyPart:
@@ -124,7 +128,7 @@ class RedisTransport:
         reads += [(verb, self._keys.of(name, shard)) for verb, name in kinds for shard in shards]
         answers = await self._client.run(("MULTI",), *reads, ("EXEC",))
         board, lives, *others = self._client.checked(answers[-1])
-        registers = [[one or b"" for one in others[at * len(shards) : (at + 1) * len(shards)]] for at in range(4)]
+        registers = [[value or b"" for value in others[at * len(shards) : (at + 1) * len(shards)]] for at in range(4)]
         return SurveyPart(
             dict(_decoded(board, messages.standing)), dict(_decoded(lives, messages.incarnations)), registers
         )
