@@ -130,7 +130,7 @@ def test_a_copy_that_is_not_needed_ends() -> None:
 def test_copies_end_with_their_parent(started: bool) -> None:
     program = f"""
 import asyncio, signal, sys, time
-from windrow.nodes import forked
+from windrow.nodes.process import forked
 
 def main(words):
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it for what runs in the background

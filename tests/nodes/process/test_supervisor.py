@@ -169,7 +169,7 @@ def test_ctrl_c_stops_all_shards_cleanly_and_none_is_left(tmp_path: Path) -> Non
 def test_a_copy_of_a_crawl_directory_is_not_crawled_beside_it(tmp_path: Path) -> None:
     """Both would request every host, and no shard would see the end."""
     with World(seed=63, pages=120, hosts=9, domains=True, kinds=()) as world, serve() as server:
-        directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=1")
+        directory = truth.prepare(tmp_path / "crawl", world, "fetch.delay=3")
         process = start(directory, "--shards", "2", "--redis", server.url)
         while not (directory / "shards").exists() or finished(directory) < 10:
             assert process.poll() is None, process.communicate()
