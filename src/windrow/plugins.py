@@ -29,6 +29,7 @@ Sections = Mapping[str, Mapping[str, Any]]  # Config.plugins
 
 _OWN = frozenset({"use", "inner"})  # what Windrow itself reads of a section
 _FRAMES = 12  # of a traceback that are shown
+_MESSAGE = 500  # characters
 _references: dict[str, list[str]] = {}  # by the file of a loaded module
 
 
@@ -161,7 +162,10 @@ def _import(module: str, place: str) -> ModuleType:
 
 def fault(error: BaseException) -> PluginFault | None:
     """Return what went wrong in the user's code; None if none of it had a part in the error."""
-    message = " ".join(str(error).split())
+    try:
+        message = " ".join(str(error).split()).encode("utf-8", "replace").decode()[:_MESSAGE]
+    except Exception:  # the user's class may not even have a text
+        message = ""
     if isinstance(error, WrongResult):
         return PluginFault(error.reference, "WrongResult", _definition(error.code), message, "")
     steps = [(step.f_code, line) for step, line in traceback.walk_tb(error.__traceback__)]
@@ -173,7 +177,7 @@ def fault(error: BaseException) -> PluginFault | None:
     references = _references[code.co_filename]
     plugin = next((reference for reference in references if reference.rpartition(":")[2] in names), references[0])
     shown = traceback.extract_tb(error.__traceback__)[own[0] :][-_FRAMES:]
-    trace = "".join([*traceback.format_list(shown), *traceback.format_exception_only(error)]).rstrip()
+    trace = "".join([*traceback.format_list(shown), f"{type(error).__name__}: {message}"])
     return PluginFault(plugin, type(error).__name__, f"{code.co_filename}, line {line}", message, trace)
 
 

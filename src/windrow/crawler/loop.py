@@ -173,6 +173,7 @@ class Crawl:
             grant = await self._lease(now)
             for lease in grant.leases:
                 self._visits.begin(lease)
+            self._settle(grant.again)
             idle = grant.again is None and self._visits.over and not self.orders.pending()
             if (asked := self._exchanging or self._guest) is not None:  # whether it is the end
                 if idle and not asked.idle:
@@ -182,6 +183,14 @@ class Crawl:
                 self._stopping = "done"
             if not self._stopping:
                 await self._nap(1.0 if grant.again is None else grant.again - self._clock.now())
+
+    def _settle(self, again: float | None) -> None:
+        """Decide on the pages whose answers are held back, if no other page will be read meanwhile."""
+        faults, in_flight = self._stations.pool.faults, self._in_flight
+        alone = self._visits.over and again in (None, math.inf)
+        full = in_flight.waiting and in_flight.urls <= faults.held
+        if faults.held and (alone or full):
+            faults.settle(self._sums.elsewhere.pages)
 
     async def _lease(self, now: float) -> Grant:
         pause = self._disk.paused or self.orders.controls.paused or self._network.offline or self._stopping
@@ -288,6 +297,8 @@ class Crawl:
         """Obey what has changed beside the crawl, between two commits."""
         self._stations.scope.obey(self._takedown.follow(self._stations.scope.takedown))
         await self.orders.take()
+        if self._stations.pool.faults.held:
+            self._wake.set()
         if self._disk.look():
             self._in_flight.wake()
             self._wake.set()
@@ -296,6 +307,7 @@ class Crawl:
 
     async def _finish_visits(self) -> None:
         self._network.stop()
+        self._stations.pool.faults.give_back()
         end = self._clock.now() + _LAST_CALL
         await self._visits.finish(lambda: end - self._clock.now() if self._broken is None else 0.0)
 

@@ -23,8 +23,8 @@ class Visits:
 
     @property
     def over(self) -> bool:
-        """Whether nothing runs any more. A life may outlast its visit."""
-        return not self._tasks
+        """Whether nothing runs any more, but lives whose answers are held back. A life may outlast its visit."""
+        return len(self._tasks) <= self._stations.pool.faults.held
 
     def begin(self, lease: Lease) -> None:
         """Visit a host."""

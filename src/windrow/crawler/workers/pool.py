@@ -13,6 +13,7 @@ import msgspec
 
 from windrow.config import Config, ConfigError
 from windrow.crawler.workers import wire
+from windrow.crawler.workers.faults import Faults
 from windrow.crawler.workers.wire import Answer, Lost, ReadRequest, Sketched
 from windrow.crawler.workers.worker import Job, Worker, cause_of_death
 from windrow.records import Capture, Reason
@@ -39,7 +40,8 @@ class Pool:
         self._waiting: collections.deque[Job] = collections.deque()
         self._suspects: collections.deque[Job] = collections.deque()  # their worker died: each is read alone
         self._failed_spawns = 0
-        self._error: ConfigError | None = None  # no worker could be started, so nothing can be read
+        self._error: ConfigError | None = None  # why nothing can be read: no worker starts, or own code is broken
+        self.faults = Faults(config, self._fail)
         self._lingering: asyncio.TimerHandle | None = None
         self._clock: asyncio.Task[None] | None = None
         self._started: asyncio.Future[None] | None = None
@@ -117,11 +119,16 @@ class Pool:
         given = self._config.workers.megabytes
         fix = f"; raise workers.megabytes (now {given}), or lower workers.count if the machine has no more memory"
         memory = failure.reason is Reason.PARSE_MEMORY
-        self._error = ConfigError(f"no worker could be started: {failure.detail}{fix if memory else ''}")
-        waiting = [job.answer for job in (*self._suspects, *self._waiting)]
-        for future in (*waiting, self._started):
-            if future is not None and not future.done():
-                future.set_exception(self._error)
+        self._fail(ConfigError(f"no worker could be started: {failure.detail}{fix if memory else ''}"))
+
+    def _fail(self, error: ConfigError) -> None:
+        """Read no more: nobody gets an answer."""
+        self._error = error
+        given = [job for worker in self._workers for job in worker.jobs]
+        for job in (*given, *self._suspects, *self._waiting):
+            job.fail(error)
+        if self._started is not None and not self._started.done():
+            self._started.set_exception(error)
 
     def _feed(self) -> None:
         """Give work to the workers that have none."""
@@ -222,9 +229,16 @@ class Pool:
                 self._started.set_result(None)
             self._feed()
         for answer in answers:
-            worker.jobs.popleft().finish(answer)
+            self._answer(worker.jobs.popleft(), answer)
         worker.silent = 0
         return True
+
+    def _answer(self, job: Job, answer: Answer) -> None:
+        if isinstance(answer, Lost):
+            return self.faults.failed(job, answer)
+        job.finish(answer)
+        if isinstance(answer, Refined):
+            self.faults.passed()
 
     def _bury(self, worker: Worker) -> None:
         """Replace a worker that is dead or must die, and give its unanswered pages out again."""
@@ -238,7 +252,7 @@ class Pool:
         for job in worker.jobs:
             job.deaths += 1
             if worker.alone and (job.deaths > 1 or lost.reason is Reason.PARSE_TIMEOUT):
-                job.finish(lost)
+                self.faults.died(job, lost)
             else:
                 self._suspects.append(job)
         if worker.ready:

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from windrow import plugins
 from windrow.config import Config, ConfigError
 from windrow.crawler.workers import wire
 from windrow.records import Reason
@@ -110,8 +111,8 @@ def _read(request: wire.ReadRequest, refiner: Refiner) -> wire.Answer:
         return refiner(request.capture, request.sketch)
     except MemoryError:
         raise
-    except Exception as error:  # a bug of ours or of a library: this page gets the reason, the crawl continues
-        return wire.Lost(Reason.PARSE_CRASH, f"{type(error).__name__}: {error}"[:_DETAIL])
+    except (Exception, SystemExit) as error:  # of ours, of a library, or of the user's code: the pool decides
+        return wire.Lost(Reason.PARSE_CRASH, f"{type(error).__name__}: {error}"[:_DETAIL], plugins.fault(error))
 
 
 def _one_line(error: BaseException) -> str:

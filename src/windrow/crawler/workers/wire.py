@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from windrow.plugins import PluginFault
 from windrow.records import Capture, Reason, Task, Url
 from windrow.refine import Refined
 
@@ -23,6 +24,7 @@ class Lost(msgspec.Struct, frozen=True, array_like=True, tag=1):
 
     reason: Reason  # PARSE_TIMEOUT, PARSE_MEMORY or PARSE_CRASH
     detail: str  # one line
+    fault: PluginFault | None = None  # an error of the user's own code
 
 
 class Sketched(msgspec.Struct, frozen=True, array_like=True, tag=2):

@@ -40,6 +40,10 @@ class Job:
         if not self.answer.done():  # done: the caller was cancelled
             self.answer.set_result(answer)
 
+    def fail(self, error: Exception) -> None:
+        if not self.answer.done():
+            self.answer.set_exception(error)
+
 
 class Worker:
     """One process and the jobs it was given."""

@@ -10,6 +10,7 @@ from multiprocessing.connection import Connection
 
 import msgspec
 
+from windrow import plugins
 from windrow.archive import ArchiveError
 from windrow.config import ConfigError
 
@@ -44,9 +45,9 @@ def problem(error: Exception) -> str:
     """Return what went wrong in one sentence; for an error of the code, with its place."""
     if isinstance(error, _SENTENCES):
         return str(error)
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error}{place}"
+    fault, frames = plugins.fault(error), traceback.extract_tb(error.__traceback__)
+    place = fault.place if fault is not None else f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}: {error}{f' ({place})' if place else ''}"
 
 
 def _end_with_parent() -> None:
