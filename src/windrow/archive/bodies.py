@@ -33,14 +33,14 @@ def decoded(capture: Capture) -> Capture:
         body = _joined(body, whole=False)
     elif _SIZE.match(body):
         body = _joined(body, whole=True)
-    found = _unpacked(body, _named(capture.head)) if capture.encoded else body
-    if found is not None and _is_text(capture.head):
-        found = _by_bytes(found)
-    if found is None:
+    unpacked = _unpacked(body, _named(capture.head)) if capture.encoded else body
+    if unpacked is not None and _is_text(capture.head):
+        unpacked = _by_bytes(unpacked)
+    if unpacked is None:
         return capture
-    if found is capture.body:
+    if unpacked is capture.body:
         return msgspec.structs.replace(capture, encoded=False) if capture.encoded else capture
-    return msgspec.structs.replace(capture, body=found, encoded=False, raw=capture.body)
+    return msgspec.structs.replace(capture, body=unpacked, encoded=False, raw=capture.body)
 
 
 _SUSPECT = (
@@ -60,17 +60,17 @@ def _unpacked(body: bytes, codings: str) -> bytes | None:
     """Return the body without its codings; None if it is neither coded so, nor otherwise, nor plain text."""
     if not body:
         return body
-    found = coding.decode(body, codings, LIMIT)
-    if found.body:
-        return found.body
+    result = coding.decode(body, codings, LIMIT)
+    if result.body:
+        return result.body
     names = {name.strip().lower() for name in codings.split(",")}
     if _ZLIB.match(body):
         names.add("deflate")
     names |= {name for magic, name in _CODINGS if body.startswith(magic)}
     for name in sorted(names):  # one of several was applied, or another than the header says
-        one = coding.decode(body, name, LIMIT)
-        if one.complete and one.body and one.body is not body:
-            return one.body
+        step = coding.decode(body, name, LIMIT)
+        if step.complete and step.body and step.body is not body:
+            return step.body
     return body if _is_plain(body) else None
 
 
@@ -78,10 +78,10 @@ def _by_bytes(body: bytes) -> bytes:
     """Undo codings that no header names: a page never begins like a packed file."""
     for _ in range(_LAYERS):
         name = next((name for magic, name in _CODINGS if body.startswith(magic)), "")
-        found = coding.decode(body, name, LIMIT).body if name else b""
-        if not found:
+        decoded_body = coding.decode(body, name, LIMIT).body if name else b""
+        if not decoded_body:
             break
-        body = found
+        body = decoded_body
     return body
 
 

@@ -38,7 +38,7 @@ def line(record: WarcRecord, file: str, offset: int) -> bytes:
     url = urls.parse(record.target)
     if url is None:
         return b""
-    found: Mapping[str, str] = {
+    values: Mapping[str, str] = {
         "url": record.target,
         "mime": mime(record),
         "status": str(fields.status(record.block)),
@@ -47,7 +47,7 @@ def line(record: WarcRecord, file: str, offset: int) -> bytes:
         "offset": str(offset),
         "filename": file,
     }
-    return b"%b %b %b\n" % (urls.surt(url.text).encode(), moment(record).encode(), _encode(found))
+    return b"%b %b %b\n" % (urls.surt(url.text).encode(), moment(record).encode(), _encode(values))
 
 
 class CdxLines:
@@ -104,8 +104,10 @@ class CdxLines:
             more = f'{more}, "truncated": "{truncated}"'
         if redirect:
             more = f'{more}, "redirect": "{redirect}"'
-        place = f'"length": "{record.length}", "offset": "{record.offset}", "filename": "{self._file}"'
-        return (f'{key} {moment(record)} {{"url": "{target}", "mime": "{media}", {before}, {place}{more}}}\n').encode()
+        position = f'"length": "{record.length}", "offset": "{record.offset}", "filename": "{self._file}"'
+        return (
+            f'{key} {moment(record)} {{"url": "{target}", "mime": "{media}", {before}, {position}{more}}}\n'
+        ).encode()
 
 
 def mime(record: WarcRecord) -> str:
@@ -138,10 +140,10 @@ def languages(notes: Mapping[str, str]) -> str:
     if CLD2 not in notes:
         return notes.get(LANGUAGES, "")
     try:
-        found = msgspec.json.decode(notes[CLD2], type=_Cld2)
+        detected = msgspec.json.decode(notes[CLD2], type=_Cld2)
     except msgspec.MsgspecError:
         return ""
-    return ",".join(language.code for language in found.languages)
+    return ",".join(language.code for language in detected.languages)
 
 
 class _Cld2Language(msgspec.Struct):

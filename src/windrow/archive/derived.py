@@ -86,8 +86,8 @@ def pack(record: bytes) -> bytes:
     return igzip_lib.compress(record, LEVEL, igzip_lib.COMP_GZIP)
 
 
-def _id(place: str, kind: str) -> bytes:
+def _id(location: str, kind: str) -> bytes:
     """Return a UUID of version 8, made of a hash."""
-    digits = hashlib.blake2b(f"{kind} {place}".encode("utf-8", "replace"), digest_size=16).hexdigest()
+    digits = hashlib.blake2b(f"{kind} {location}".encode("utf-8", "replace"), digest_size=16).hexdigest()
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}".encode()

@@ -53,28 +53,28 @@ def pack(capture: Capture) -> bytes:
     return lines
 
 
-def task(url: Url, found: Mapping[str, str]) -> Task:
+def task(url: Url, fields: Mapping[str, str]) -> Task:
     """Return the task that `pack` wrote."""
     return Task(
         url,
-        kind=Kind[found["kind"].upper()] if "kind" in found else Kind.PAGE,
-        priority=int(found.get("priority", _DEFAULT.priority)),
-        depth=int(found.get("depth", 0)),
-        distance=int(found.get("distance", 0)),
-        redirects=int(found.get("redirects", 0)),
-        via=found.get("via", ""),
-        attempt=int(found.get("attempt", 0)),
-        file=found.get("file", ""),
-        embed=int(found.get("embed", 0)),
+        kind=Kind[fields["kind"].upper()] if "kind" in fields else Kind.PAGE,
+        priority=int(fields.get("priority", _DEFAULT.priority)),
+        depth=int(fields.get("depth", 0)),
+        distance=int(fields.get("distance", 0)),
+        redirects=int(fields.get("redirects", 0)),
+        via=fields.get("via", ""),
+        attempt=int(fields.get("attempt", 0)),
+        file=fields.get("file", ""),
+        embed=int(fields.get("embed", 0)),
     )
 
 
-def split(block: bytes, found: Mapping[str, str]) -> tuple[bytes, bytes]:
+def split(block: bytes, fields: Mapping[str, str]) -> tuple[bytes, bytes]:
     """Split a response block into head and body. Other programs may end a head with bare line feeds, or not at all."""
-    match = None if found else _HEAD.search(block)
-    if "headLength" in found:
-        end = int(found["headLength"])
-    elif found:
+    match = None if fields else _HEAD.search(block)
+    if "headLength" in fields:
+        end = int(fields["headLength"])
+    elif fields:
         end = block.index(b"\r\n\r\n") + 4
     else:
         end = match.end() if match else len(block)
@@ -140,13 +140,13 @@ def encode(pairs: Sequence[tuple[str, str]]) -> bytes:
 
 def decode(block: bytes) -> dict[str, str]:
     """Return fields by name, undoing `encode`: values with the same name are joined by line ends."""
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for text in _FOLD.sub(" ", block.decode("utf-8", "replace")).split("\n"):
         name, colon, value = text.partition(":")
         if colon:
             value = value.strip()
-            found[name] = f"{found[name]}\n{value}" if name in found else value
-    return found
+            fields[name] = f"{fields[name]}\n{value}" if name in fields else value
+    return fields
 
 
 def line(text: str) -> bytes:

@@ -46,8 +46,8 @@ def name(series: str, start: float, serial: int) -> str:
 
 def serial(name: str, series: str) -> int | None:
     """Return the number in the name of a file; None if the file does not belong to this series."""
-    found = _NAME.fullmatch(name)
-    return int(found["serial"]) if found and found["series"] == series else None
+    match = _NAME.fullmatch(name)
+    return int(match["serial"]) if match and match["series"] == series else None
 
 
 def derived(name: str, kind: str) -> str:
@@ -69,9 +69,9 @@ def place(path: AnyPath) -> str:
     return f"{path.absolute().parent.name}/{path.name}" if path.absolute().parent.name in SUBSETS else path.name
 
 
-def belongs(place: str) -> bool:
+def belongs(path: str) -> bool:
     """Return whether a Writer could have made this relative path. Paths in files of other programs are not trusted."""
-    folder, _, file = place.partition("/")
+    folder, _, file = path.partition("/")
     return folder in SUBSETS and _NAME.fullmatch(file) is not None
 
 
@@ -95,29 +95,29 @@ def newest(directory: Path, series: str) -> Path | None:
     return max(numbered)[1] if numbered else None
 
 
-def published_subset(place: str) -> str:
+def published_subset(path: str) -> str:
     """Return the subset of an archive file in Common Crawl's words, from the directory that it is in."""
-    folder = place.rpartition("/")[0].rpartition("/")[2]
+    folder = path.rpartition("/")[0].rpartition("/")[2]
     return PUBLISHED.get(folder, folder if folder in PUBLISHED.values() else "warc")
 
 
-def layout(place: str) -> tuple[str, str]:
+def layout(path: str) -> tuple[str, str]:
     """Return crawl and segment of a path in Common Crawl's layout; empty texts for another path."""
-    found = _LAYOUT.search(place)
-    return (found["crawl"], found["segment"]) if found else ("", "")
+    match = _LAYOUT.search(path)
+    return (match["crawl"], match["segment"]) if match else ("", "")
 
 
-def segment(place: str) -> str:
+def segment(path: str) -> str:
     """Return the segment of an archive file: the day on which it began, in epoch milliseconds, and a number."""
-    found = _START.search(place.rpartition("/")[2])
+    match = _START.search(path.rpartition("/")[2])
     try:
-        day = calendar.timegm(time.strptime(found[1], "%Y%m%d")) if found else 0
+        day = calendar.timegm(time.strptime(match[1], "%Y%m%d")) if match else 0
     except ValueError:
         day = 0
     return f"{max(day, 0) * 1000}.0"
 
 
-def published(crawl: str, place: str) -> str:
+def published(crawl: str, path: str) -> str:
     """Return the path of an archive file below a bucket, in Common Crawl's layout."""
-    name = place.rpartition("/")[2]
-    return f"crawl-data/{crawl}/segments/{segment(place)}/{published_subset(place)}/{name}"
+    name = path.rpartition("/")[2]
+    return f"crawl-data/{crawl}/segments/{segment(path)}/{published_subset(path)}/{name}"

@@ -54,10 +54,10 @@ def spans(directory: Path, place: Place) -> list[Span]:
     exchange = exchange_at(path, place.offset)
     if "metadata" not in exchange or not all(record.length for record in exchange.values()):
         raise ArchiveError(path, place.offset, "the capture that begins here lacks one of its records")
-    found = sorted(Span(record.offset, record.length) for record in exchange.values())
-    if any(one.offset + one.length != other.offset for one, other in itertools.pairwise(found)):
+    members = sorted(Span(record.offset, record.length) for record in exchange.values())
+    if any(member.offset + member.length != other.offset for member, other in itertools.pairwise(members)):
         raise ArchiveError(path, place.offset, "the records of the capture that begins here do not follow each other")
-    return joined(found)
+    return joined(members)
 
 
 def _purged(path: Path, offset: int) -> bool:
@@ -69,10 +69,10 @@ def _purged(path: Path, offset: int) -> bool:
     return record is not None and is_tombstone(record)
 
 
-def joined(found: Sequence[Span]) -> list[Span]:
+def joined(members: Sequence[Span]) -> list[Span]:
     """Join neighbouring parts until each is long enough for a tombstone."""
     whole: list[Span] = []
-    for span in found:
+    for span in members:
         if whole and (whole[-1].length < LEAST or span.length < LEAST):
             span = Span(whole[-1].offset, whole.pop().length + span.length)
         whole.append(span)

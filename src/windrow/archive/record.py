@@ -51,13 +51,13 @@ class WarcRecord(msgspec.Struct, frozen=True, gc=False):
         if usual is not None:
             return usual[1], self.block[usual[0] :]
         head, payload = fields.split(self.block, {})
-        found: dict[str, str] = {}
+        values: dict[str, str] = {}
         for line in fields.regular(head).decode("latin-1").split("\r\n")[1:]:
             name, colon, value = line.partition(":")
             if colon:
                 name, value = name.strip().lower(), value.strip()
-                found[name] = f"{found[name]}, {value}" if name in found else value
-        return found, payload
+                values[name] = f"{values[name]}, {value}" if name in values else value
+        return values, payload
 
     def all(self, name: str) -> list[str]:
         """Return all values of a header."""

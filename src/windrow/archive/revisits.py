@@ -38,7 +38,7 @@ class Originals:
 
     def save(self, path: Path) -> None:
         """Write what was found, for other processes."""
-        path.write_bytes(msgspec.msgpack.encode(([str(one) for one in self._paths], self._places)))
+        path.write_bytes(msgspec.msgpack.encode(([str(name) for name in self._paths], self._places)))
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -57,9 +57,9 @@ class Originals:
             place = self._places.get(key)
             if place is None:
                 continue
-            found = self._at(place, key)
-            if found is not None and _agree(found, revisit):
-                return found
+            original = self._at(place, key)
+            if original is not None and _agree(original, revisit):
+                return original
         return None
 
     def _at(self, place: tuple[int, int], key: int) -> WarcRecord | None:
@@ -81,21 +81,21 @@ def asked(path: AnyPath) -> list[int]:
 
 def offered(path: AnyPath, keys: Container[int]) -> list[tuple[int, int]]:
     """Return the records of a file that have one of these keys: key and offset."""
-    found: dict[int, int] = {}
+    newest: dict[int, int] = {}
     for record in _records(path):
         if record.type in ("response", "resource"):
             for key in _offered(record):
                 if key in keys:
-                    found.setdefault(key, record.offset)
-    return list(found.items())
+                    newest.setdefault(key, record.offset)
+    return list(newest.items())
 
 
 def joined(offers: Iterable[Sequence[tuple[int, int]]]) -> dict[int, tuple[int, int]]:
     """Return the places of keys, from what each file offers. The first one counts, as for the program that wrote the
     revisit."""
     places: dict[int, tuple[int, int]] = {}
-    for number, found in enumerate(offers):
-        for key, offset in found:
+    for number, offer in enumerate(offers):
+        for key, offset in offer:
             places.setdefault(key, (number, offset))
     return places
 
@@ -136,6 +136,6 @@ def _moment(date: str) -> str:
     return date.partition(".")[0].rstrip("Zz")
 
 
-def _agree(found: WarcRecord, revisit: WarcRecord) -> bool:
-    one, other = found.header("WARC-Payload-Digest").lower(), revisit.header("WARC-Payload-Digest").lower()
-    return not one or not other or one.partition(":")[0] != other.partition(":")[0] or one == other
+def _agree(original: WarcRecord, revisit: WarcRecord) -> bool:
+    digest, other = original.header("WARC-Payload-Digest").lower(), revisit.header("WARC-Payload-Digest").lower()
+    return not digest or not other or digest.partition(":")[0] != other.partition(":")[0] or digest == other

@@ -39,10 +39,10 @@ def usual(stream: MemberStream) -> WarcRecord | None:
     data, plain = stream.data, stream.plain
     if not plain and (stream.at or not stream.first or not stream.end):
         return None
-    found = heads.head(data, stream.at)
-    if found is None:
+    head = heads.head(data, stream.at)
+    if head is None:
         return None
-    start, size, version, headers = found
+    start, size, version, headers = head
     end = start + size
     if data[end : end + 4] != _END or (not plain and end + 4 != len(data)) or size > MAX_BLOCK:
         return None
@@ -94,11 +94,11 @@ def head(stream: MemberStream) -> tuple[str, Headers]:
     return version.strip(), _headers(text)
 
 
-def not_a_record(found: bytes) -> str:
+def not_a_record(data: bytes) -> str:
     """Say what is wrong with bytes that begin no record."""
-    if found.startswith(_LZ4):
+    if data.startswith(_LZ4):
         return "this is a file of lz4, which is not read; pack it with gzip or zstd"
-    return f"expected a WARC or ARC record here, found {found!r}"
+    return f"expected a WARC or ARC record here, found {data!r}"
 
 
 def size_of(headers: Headers) -> int | None:

@@ -54,10 +54,10 @@ def settings(incomplete: str) -> list[str]:
 
 def option_names(incomplete: str) -> list[tuple[str, str]]:
     """Return the names that `windrow options` explains."""
-    known = config.options()
-    sections = dict.fromkeys(option.name.partition(".")[0] for option in known)
+    options = config.options()
+    sections = dict.fromkeys(option.name.partition(".")[0] for option in options)
     return [(name, "a section") for name in sections if name.startswith(incomplete)] + [
-        (option.name, option.meaning) for option in known if option.name.startswith(incomplete)
+        (option.name, option.meaning) for option in options if option.name.startswith(incomplete)
     ]
 
 

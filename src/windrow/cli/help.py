@@ -111,7 +111,7 @@ def _parameters(command: Any, ctx: typer.Context) -> _Rows:
 def _named(entry: str, parameter: Any) -> str:
     """Return an entry with a placeholder for its value, if it has none: --format <str> is --format FORMAT."""
     long = max(parameter.opts, key=len).lstrip("-").upper()
-    return _TYPE.sub(lambda found: {"int": "N", "float": "NUMBER", "path": "PATH"}.get(found[1], long), entry)
+    return _TYPE.sub(lambda match: {"int": "N", "float": "NUMBER", "path": "PATH"}.get(match[1], long), entry)
 
 
 def _write(formatter: Any, groups: _Rows) -> None:
@@ -122,5 +122,5 @@ def _write(formatter: Any, groups: _Rows) -> None:
 
 def _first_sentence(text: str) -> str:
     """Return the first sentence of a help text, without its full stop."""
-    found = re.match(r"(.+?)\.(?:\s|$)", " ".join(text.split()))
-    return found[1] if found else text
+    match = re.match(r"(.+?)\.(?:\s|$)", " ".join(text.split()))
+    return match[1] if match else text

@@ -26,12 +26,14 @@ def options(
     as_json: Json = False,
 ) -> None:
     """Print the options with their defaults. With NAME, also print unit, reason and range."""
-    found = [one for one in config.options() if not name or one.name == name or one.name.startswith(f"{name}.")]
-    if not found:
+    matches = [
+        option for option in config.options() if not name or option.name == name or option.name.startswith(f"{name}.")
+    ]
+    if not matches:
         raise ConfigError(f"there is no option or section {name!r}; {config.nearest(name)}")
     if as_json:
-        return print_json([msgspec.to_builtins(one) for one in found])
-    for option in found:
+        return print_json([msgspec.to_builtins(option) for option in matches])
+    for option in matches:
         out.print(f"{option.name} = {config.default(option)}")
         if name or long:
             out.print(f"    {_meaning(option)}")

@@ -42,8 +42,8 @@ def run(
     given: what the command line sets, as "section.option=value". others: the other shards, if there are any. begun:
     called when the directory is locked. metrics: where to serve them; "" for nowhere.
     """
-    one = _Run(directory, options, given, voice, begun)
-    return start.execute(one.serve_metrics(metrics, others) if metrics else one.main(others))
+    this = _Run(directory, options, given, voice, begun)
+    return start.execute(this.serve_metrics(metrics, others) if metrics else this.main(others))
 
 
 class _Run:

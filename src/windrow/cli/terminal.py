@@ -46,15 +46,15 @@ def undivided(paths: Iterable[Path], whole: str = "") -> list[Path]:
     divided: dict[str, JobIdentity] = {}  # crawls that are named as a whole
     here: dict[str, dict[Path, int]] = {}  # by crawl: its shards, those that are named themselves too
     for path in paths:
-        found = sharding.places(path)
-        places += found
-        known = sharding.identity(path)
-        if known is None:
+        parts = sharding.places(path)
+        places += parts
+        identity = sharding.identity(path)
+        if identity is None:
             continue
-        if found != [path]:
-            divided[known.job.id] = known.job
-        numbers = [int(place.name) for place in found] if found != [path] else [known.shard]
-        here.setdefault(known.job.id, {}).update(zip((place.resolve() for place in found), numbers, strict=True))
+        if parts != [path]:
+            divided[identity.job.id] = identity.job
+        numbers = [int(shard.name) for shard in parts] if parts != [path] else [identity.shard]
+        here.setdefault(identity.job.id, {}).update(zip((shard.resolve() for shard in parts), numbers, strict=True))
     for job in divided.values():
         _check_parts(job, list(here[job.id].values()), whole)
     return places
@@ -164,8 +164,8 @@ def _program() -> list[str]:
     own = Path(sys.argv[0])
     if own.name == "__main__.py":  # python -m windrow.cli
         return [sys.executable, "-m", "windrow.cli"]
-    found = shutil.which("windrow")
-    if own.name == "windrow" and own.exists() and (found is None or not own.samefile(found)):
+    program = shutil.which("windrow")
+    if own.name == "windrow" and own.exists() and (program is None or not own.samefile(program)):
         return [sys.argv[0]]
     return ["windrow"]
 
@@ -173,12 +173,12 @@ def _program() -> list[str]:
 def print_sections(sections: Iterable[Section]) -> None:
     """Print a table with headings. The columns of all sections are aligned."""
     shown = list(sections)
-    rows = [row for _, found in shown for row in found]
+    rows = [row for _, section in shown for row in section]
     label = max([len(row[0]) for row in rows], default=0)
     value = max([len(row[1]) for row in rows], default=0)
-    for heading, found in shown:
+    for heading, lines in shown:
         out.print(f"\n{heading}")
-        for name, number, note in found:
+        for name, number, note in lines:
             out.print(f"  {name:<{label}}  {number:>{value}}  {note}".rstrip())
 
 

@@ -97,16 +97,16 @@ def draft(
     """Encode the paragraphs that may be kept, whose languages are `languages`; `language` is the document's."""
     rows = [
         _ParagraphMembers(
-            text=found.text,
-            kind=found.kind,
-            own=found.own,
-            heading=found.heading,
+            text=paragraph.text,
+            kind=paragraph.kind,
+            own=paragraph.own,
+            heading=paragraph.heading,
             language="" if own == language else own,
-            structure=found.structure,
-            lines=found.lines,
-            marks=found.marks,
+            structure=paragraph.structure,
+            lines=paragraph.lines,
+            marks=paragraph.marks,
         )
-        for found, own in zip(paragraphs, languages, strict=True)
+        for paragraph, own in zip(paragraphs, languages, strict=True)
     ]
     encoded = _encoded(rows)
     if _foreign(encoded, [row.text for row in rows], [row.lines for row in rows if row.lines]):
@@ -149,14 +149,14 @@ def line(draft: Draft, source: Source, kept: Sequence[bool] | None = None, signa
     return b"".join((front[:-1], b",", draft.head, further, b'],"paragraphs":[', b",".join(paragraphs), b"]}\n"))
 
 
-def read(line: bytes, place: str) -> Document:
-    """Decode a line. Errors name it by `place`, such as "corpus/deu/n0-00000.jsonl.gz, line 3"."""
+def read(line: bytes, location: str) -> Document:
+    """Decode a line. Errors name it by `location`, such as "corpus/deu/n0-00000.jsonl.gz, line 3"."""
     try:
         document = _decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError(f"{place}: {_problem(line, error)}") from None
+        raise ConfigError(f"{location}: {_problem(line, error)}") from None
     if document.format != FORMAT:
-        raise ConfigError(f"{place}: {unreadable(document.format)}")
+        raise ConfigError(f"{location}: {unreadable(document.format)}")
     return document
 
 
@@ -277,8 +277,8 @@ def _clean(text: str) -> str:
     return " ".join(_FOREIGN.sub(_instead, text).split()) if _FOREIGN.search(text) else text
 
 
-def _instead(found: re.Match[str]) -> str:
-    character = found[0]
+def _instead(match: re.Match[str]) -> str:
+    character = match[0]
     if character in _SPACES:
         return " "
     return "\ufffd" if "\ud800" <= character <= "\udfff" else ""
@@ -287,10 +287,10 @@ def _instead(found: re.Match[str]) -> str:
 def _problem(line: bytes, error: Exception) -> str:
     """Return why a line is not a document, and how to fix it."""
     try:
-        found = msgspec.json.decode(line)
+        value = msgspec.json.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as cause:
         return f"not a JSON document ({cause}); the file is damaged or has another format"
-    number = found.get("format") if isinstance(found, dict) else None
+    number = value.get("format") if isinstance(value, dict) else None
     if isinstance(number, int) and not isinstance(number, bool) and number != FORMAT:
         return unreadable(number)
     if number is None:

@@ -162,8 +162,8 @@ def _replace(temporary: Path, final: Path) -> None:
 
 def _sync(path: Path) -> None:
     """Sync a file, or a directory with everything in it."""
-    for found in (*path.rglob("*"), path):
-        descriptor = os.open(found, os.O_RDONLY | os.O_CLOEXEC)
+    for entry in (*path.rglob("*"), path):
+        descriptor = os.open(entry, os.O_RDONLY | os.O_CLOEXEC)
         try:
             os.fsync(descriptor)
         finally:

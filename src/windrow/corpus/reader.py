@@ -71,11 +71,11 @@ def lines_of(path: AnyPath, length: int | None = None, start: int = 0) -> Iterat
 
     `start`: one of the offsets that `cuts` returns.
     """
-    place = f"{path}, behind byte {start}" if start else str(path)
+    location = f"{path}, behind byte {start}" if start else str(path)
     with contextlib.closing(ByteStream(path, length, start)) as stream:
         for number, line in enumerate(stream.parts(b""), 1):
             if not line.isspace():
-                yield line, f"{place}, line {number}", stream.position
+                yield line, f"{location}, line {number}", stream.position
 
 
 def cuts(shard: ShardFile, size: int) -> list[int]:
@@ -83,7 +83,7 @@ def cuts(shard: ShardFile, size: int) -> list[int]:
 
     A crawl writes one member per commit. A file that is one member, or not gzip, is not cut.
     """
-    found: list[int] = []
+    ends: list[int] = []
     with shard.path.open("rb") as file:
         if file.read(len(_MEMBER)) != _MEMBER:
             return []
@@ -93,9 +93,9 @@ def cuts(shard: ShardFile, size: int) -> list[int]:
             window = file.read(min(_WINDOW, shard.length - at))
             starts = (at + match.start() for match in _BORDER.finditer(window) if _begins(window[match.start() :]))
             start = next(starts, 0)
-            found += [start] if start else []
+            ends += [start] if start else []
             at = start + size if start else at + max(len(window) // 2, 1)
-    return found
+    return ends
 
 
 def _begins(data: bytes) -> bool:
@@ -110,29 +110,31 @@ def _begins(data: bytes) -> bool:
 
 def documents(path: Path, ordered: bool = False, length: Length | None = None) -> Iterator[Document]:
     """Yield every document, shard by shard; `ordered`: in the order of the commits, across languages."""
-    found = find(path, length)
+    shards = find(path, length)
     if not ordered:
-        yield from _read(found)
+        yield from _read(shards)
         return
-    groups = [list(group) for _, group in itertools.groupby(found, lambda shard: shard.path.parent)]
+    groups = [list(group) for _, group in itertools.groupby(shards, lambda shard: shard.path.parent)]
     yield from heapq.merge(*map(_read, groups), key=_order)
 
 
-def _read(found: Sequence[ShardFile]) -> Iterator[Document]:
-    for shard in found:
-        for line, place, _ in lines(shard):
-            yield document.read(line, place)
+def _read(shards: Sequence[ShardFile]) -> Iterator[Document]:
+    for shard in shards:
+        for line, location, _ in lines(shard):
+            yield document.read(line, location)
 
 
-def _order(found: Document) -> tuple[str, int, int]:
+def _order(document: Document) -> tuple[str, int, int]:
     """Sort by the archive file's node and number, which rises, then by the offset of the record in it."""
-    match = re.fullmatch(r"(?:.*/)?(.*)-\d{14}-(\d+)\.warc\.gz", found.place.file)
-    return (match[1], int(match[2]), found.place.offset) if match else (found.place.file, 0, found.place.offset)
+    match = re.fullmatch(r"(?:.*/)?(.*)-\d{14}-(\d+)\.warc\.gz", document.place.file)
+    return (
+        (match[1], int(match[2]), document.place.offset) if match else (document.place.file, 0, document.place.offset)
+    )
 
 
 def measured(files: Sequence[Path], root: Path, length: Length | None) -> list[ShardFile]:
     """Return files with the bytes that count, without those that have none; refuse one that is too short."""
-    found = []
+    sizes = []
     for file in files:
         size = file.stat().st_size
         counted = length(file) if length else None
@@ -141,5 +143,5 @@ def measured(files: Sequence[Path], root: Path, length: Length | None) -> list[S
                 f"{file} is shorter than the {counted} bytes that its crawl committed; restore it from a copy"
             )
         if counted != 0:
-            found.append(ShardFile(file, size if counted is None else counted, file.relative_to(root).as_posix()))
-    return found
+            sizes.append(ShardFile(file, size if counted is None else counted, file.relative_to(root).as_posix()))
+    return sizes

@@ -68,8 +68,8 @@ class Shards:
         """Add a document to a language's shard. A language that cannot be a directory name counts as UNKNOWN."""
         waiting = self._waiting.get(language)
         if waiting is None:
-            known = language if _LANGUAGE.fullmatch(language) else UNKNOWN
-            waiting = self._waiting.setdefault(known, [])
+            folder = language if _LANGUAGE.fullmatch(language) else UNKNOWN
+            waiting = self._waiting.setdefault(folder, [])
         waiting.append(line)
 
     def flush(self) -> dict[str, int]:
@@ -136,8 +136,8 @@ class Shards:
 
     def _last(self, language: str) -> int:
         """Return the highest number of this node's shards of a language, files moved aside (NAME.old) included."""
-        found = (self._directory / DIRECTORY / language).glob(f"{self._node}-*{SUFFIX}*")
-        return max((_number(path, self._node) for path in found), default=-1)
+        paths = (self._directory / DIRECTORY / language).glob(f"{self._node}-*{SUFFIX}*")
+        return max((_number(path, self._node) for path in paths), default=-1)
 
     def _ensure_open(self, shard: "_OpenShard") -> None:
         self._open.pop(shard, None)
@@ -228,5 +228,5 @@ def _name(path: Path) -> str:
 
 
 def _number(path: Path, node: str) -> int:
-    found = re.match(rf"{re.escape(node)}-(\d{{5,}}){re.escape(SUFFIX)}", path.name)
-    return int(found[1]) if found else -1
+    match = re.match(rf"{re.escape(node)}-(\d{{5,}}){re.escape(SUFFIX)}", path.name)
+    return int(match[1]) if match else -1

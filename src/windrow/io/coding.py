@@ -55,22 +55,22 @@ def decode(body: bytes, encodings: str, limit: int) -> Decoded:
 
 def _gzip(data: bytes, limit: int) -> Decoded:
     """Decode gzip. Checksums and bytes after the last member are ignored, because browsers show such pages."""
-    found: list[bytes] = []
+    parts: list[bytes] = []
     room, at = limit + 1, 0
     for _ in range(MEMBERS):
         start = _gzip_header(data, at)
         if start < 0:
-            return Decoded(b"".join(found), at > 0, False)
+            return Decoded(b"".join(parts), at > 0, False)
         inflater = isal_zlib.decompressobj(-15)
         try:
-            found.append(inflater.decompress(memoryview(data)[start:], room))
+            parts.append(inflater.decompress(memoryview(data)[start:], room))
         except _Garbled:
-            return Decoded(b"".join(found), False, False)
-        room -= len(found[-1])
+            return Decoded(b"".join(parts), False, False)
+        room -= len(parts[-1])
         at = len(data) - len(inflater.unused_data) + 8
         if room <= 0 or not inflater.eof or at >= len(data):
             break
-    body = found[0] if len(found) == 1 else b"".join(found)
+    body = parts[0] if len(parts) == 1 else b"".join(parts)
     return Decoded(body[:limit], True, True) if room <= 0 else Decoded(body, inflater.eof and at >= len(data), False)
 
 
@@ -116,32 +116,32 @@ def _inflate(data: bytes, start: int, limit: int) -> Decoded:
 
 def _brotli(data: bytes, limit: int) -> Decoded:
     decompressor = brotli.Decompressor()
-    found: list[bytes] = []
+    parts: list[bytes] = []
     room = limit + 1
     try:
         while room > 0 and not decompressor.is_finished():
-            found.append(decompressor.process(data, output_buffer_limit=room))
-            if not found[-1]:
+            parts.append(decompressor.process(data, output_buffer_limit=room))
+            if not parts[-1]:
                 break
-            room -= len(found[-1])
+            room -= len(parts[-1])
             data = b""
     except brotli.error:
-        return Decoded(b"".join(found), False, False)
-    body = b"".join(found)
+        return Decoded(b"".join(parts), False, False)
+    body = b"".join(parts)
     return Decoded(body[:limit], True, True) if room <= 0 else Decoded(body, decompressor.is_finished(), False)
 
 
 def _zstd(data: bytes, limit: int) -> Decoded:
-    found: list[bytes] = []
+    parts: list[bytes] = []
     room = limit + 1
     reader = _ZSTD.stream_reader(data, read_across_frames=True)
     try:
         while room > 0 and (piece := reader.read(min(room, STEP))):
-            found.append(piece)
+            parts.append(piece)
             room -= len(piece)
     except zstandard.ZstdError:
-        return Decoded(b"".join(found), False, False)
-    body = b"".join(found)
+        return Decoded(b"".join(parts), False, False)
+    body = b"".join(parts)
     return Decoded(body[:limit], True, True) if room <= 0 else Decoded(body, _zstd_ends(data), False)
 
 

@@ -54,20 +54,20 @@ def below(system: FileSystem, folder: str) -> list[str]:
     """
     if protocol(system) in _FLAT:
         return sorted(system.find(folder))
-    found: set[str] = set()
+    names: set[str] = set()
     seen = {folder.rstrip("/")}
     waiting = list(_listing(system, folder))
     while waiting:
         name, is_folder = waiting.pop()
         if not is_folder:
-            found.add(name)
+            names.add(name)
         elif name not in seen:
             seen.add(name)
             try:
                 waiting += _listing(system, name)
             except FileNotFoundError:
                 continue
-    return sorted(found)
+    return sorted(names)
 
 
 def _listing(system: FileSystem, folder: str) -> list[tuple[str, bool]]:

@@ -114,12 +114,12 @@ class _Blocks:
         self.size: int = self._copy() if size is None else size
 
     def block(self, number: int) -> bytes:
-        found = self._known.get(number)
-        if found is None:
-            found = self._known[number] = self._read(number * BLOCK, min(BLOCK, self.size - number * BLOCK))
+        data = self._known.get(number)
+        if data is None:
+            data = self._known[number] = self._read(number * BLOCK, min(BLOCK, self.size - number * BLOCK))
             if len(self._known) > BLOCKS:
                 self._known.popitem(last=False)
-        return found
+        return data
 
     def _read(self, start: int, length: int) -> bytes:
         def read() -> bytes:
@@ -187,14 +187,14 @@ class _RemoteFile(io.RawIOBase):
         return len(piece)
 
 
-def read(place: str, offset: int, length: int) -> bytes:
+def read(location: str, offset: int, length: int) -> bytes:
     """Return a range of bytes of a file here or elsewhere, with one request; fewer bytes where the file ends."""
-    if not is_remote(place):
-        with open(place, "rb") as file:
+    if not is_remote(location):
+        with open(location, "rb") as file:
             file.seek(offset)
             return file.read(length)
-    system = _system(scheme(place), place.split("/", 3)[2])
-    return bytes(system.cat_file(path(place), start=offset, end=offset + length))
+    system = _system(scheme(location), location.split("/", 3)[2])
+    return bytes(system.cat_file(path(location), start=offset, end=offset + length))
 
 
 @functools.lru_cache(16)
@@ -234,18 +234,18 @@ def _broken(address: str, at: int, what: str) -> ConfigError:
     return ConfigError(f"{address}, byte {at}: cannot be read ({what}); run the command again, or copy the file here")
 
 
-def state(place: str) -> tuple[int, int]:
+def state(location: str) -> tuple[int, int]:
     """Return the size of a file here or elsewhere, and a number that changes with its content; -1 and 0: there is none.
 
     An address that does not answer counts as missing: its reader says what is wrong.
     """
-    if not is_remote(place):
+    if not is_remote(location):
         try:
-            found = os.stat(place)
+            status = os.stat(location)
         except OSError:
             return -1, 0
-        return found.st_size, found.st_mtime_ns
-    system, there = filesystem(place)
+        return status.st_size, status.st_mtime_ns
+    system, there = filesystem(location)
     try:
         info = system.info(there)
     except Exception:  # each driver has its own exceptions
@@ -256,59 +256,59 @@ def state(place: str) -> tuple[int, int]:
     return info.get("size") or 0, int.from_bytes(hashlib.blake2b(marks, digest_size=7).digest(), "little")
 
 
-def is_remote(place: str) -> bool:
+def is_remote(location: str) -> bool:
     """Return whether a place is a URL."""
-    return _SCHEME.match(place) is not None
+    return _SCHEME.match(location) is not None
 
 
-def scheme(place: str) -> str:
-    found = _SCHEME.match(place)
-    return found[1] if found else ""
+def scheme(location: str) -> str:
+    match = _SCHEME.match(location)
+    return match[1] if match else ""
 
 
-def without_password(place: str) -> str:
+def without_password(location: str) -> str:
     """Return an address as it may be shown. The password of a database may be anything, also what ends a login."""
-    login = _ANY_LOGIN if scheme(place) in _DATABASES else _LOGIN
-    return login.sub(r"\1@", re.sub(r"([?&;]password=)[^&;]*", r"\1…", place))
+    login = _ANY_LOGIN if scheme(location) in _DATABASES else _LOGIN
+    return login.sub(r"\1@", re.sub(r"([?&;]password=)[^&;]*", r"\1…", location))
 
 
-def is_cut_login(place: str) -> bool:
+def is_cut_login(location: str) -> bool:
     """Return whether a driver would take a part of the password of a database for something else, and name it."""
-    return scheme(place) in _DATABASES and _CUT_LOGIN.search(place) is not None
+    return scheme(location) in _DATABASES and _CUT_LOGIN.search(location) is not None
 
 
-def path(place: str) -> str:
+def path(location: str) -> str:
     """Return the path of a place in its file system: of http the URL, of others what follows the scheme or host."""
-    if scheme(place) in _HOSTED:
-        return f"/{place.split('://', 1)[1].partition('/')[2]}"
-    return place.partition("://")[2] if scheme(place) not in ("", "http", "https") else place
+    if scheme(location) in _HOSTED:
+        return f"/{location.split('://', 1)[1].partition('/')[2]}"
+    return location.partition("://")[2] if scheme(location) not in ("", "http", "https") else location
 
 
-def _address(system: FileSystem, place: str, path: str) -> str:
+def _address(system: FileSystem, location: str, path: str) -> str:
     """Return the address of a path in the file system of a place."""
-    if scheme(place) in _HOSTED:  # the driver does not know the host any more
-        return f"{scheme(place)}://{place.split('/', 3)[2]}{path}"
+    if scheme(location) in _HOSTED:  # the driver does not know the host any more
+        return f"{scheme(location)}://{location.split('/', 3)[2]}{path}"
     return str(system.unstrip_protocol(path))
 
 
-def filesystem(place: str) -> tuple[FileSystem, str]:
+def filesystem(location: str) -> tuple[FileSystem, str]:
     """Return the file system of a URL, and the path of the URL in it."""
-    name = scheme(place)
+    name = scheme(location)
     extra = _DRIVERS.get(name, "s3")
     try:
         import fsspec
 
-        found, name_there = fsspec.core.url_to_fs(place)
+        system, name_there = fsspec.core.url_to_fs(location)
     except ImportError as error:
         fix = f"install it with: pip install 'windrow-corpus[{extra}]'"
-        raise ConfigError(f"{place}: reading and writing {name}:// needs another library ({error}); {fix}") from None
+        raise ConfigError(f"{location}: reading and writing {name}:// needs another library ({error}); {fix}") from None
     except ValueError as error:
-        raise ConfigError(f"{place}: {error}; known are for example s3:// and https://, {DATABASES}") from None
-    drivers.prepare(found)
-    return found, path(place) if name == "webhdfs" else str(name_there)  # its driver cuts a name at "?"
+        raise ConfigError(f"{location}: {error}; known are for example s3:// and https://, {DATABASES}") from None
+    drivers.prepare(system)
+    return system, path(location) if name == "webhdfs" else str(name_there)  # its driver cuts a name at "?"
 
 
-def attempt(place: str, action: Callable[[], Any]) -> Any:
+def attempt(location: str, action: Callable[[], Any]) -> Any:
     """Do something with a remote file; an error of any driver becomes one sentence."""
     try:
         return action()
@@ -317,8 +317,8 @@ def attempt(place: str, action: Callable[[], Any]) -> Any:
     except Exception as error:  # each driver has its own exceptions
         cause = _cause(error)
         if isinstance(cause, FileNotFoundError):
-            raise ConfigError(f"{place}: there is no such file or folder; check the address") from None
-        raise ConfigError(f"{place} cannot be reached: {describe(cause)}; check the address and the keys") from None
+            raise ConfigError(f"{location}: there is no such file or folder; check the address") from None
+        raise ConfigError(f"{location} cannot be reached: {describe(cause)}; check the address and the keys") from None
 
 
 def describe(error: BaseException) -> str:
@@ -327,24 +327,24 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def find(place: str, suffix: str | tuple[str, ...]) -> list[str]:
+def find(location: str, suffix: str | tuple[str, ...]) -> list[str]:
     """Return the URLs of the files below a remote folder, or of the one file that the URL names, in order."""
-    if place.endswith(suffix):
-        return [place]
-    system, folder = filesystem(place)
-    found: Sequence[str] = attempt(place, lambda: drivers.below(system, folder))
-    return [_address(system, place, name) for name in found if name.endswith(suffix)]
+    if location.endswith(suffix):
+        return [location]
+    system, folder = filesystem(location)
+    names: Sequence[str] = attempt(location, lambda: drivers.below(system, folder))
+    return [_address(system, location, name) for name in names if name.endswith(suffix)]
 
 
-def for_duckdb(place: str) -> FileSystem:
+def for_duckdb(location: str) -> FileSystem:
     """Return the file system of a URL as DuckDB accepts it: it asks for a time of change, which http does not know."""
-    system, _ = filesystem(place)
-    if scheme(place) in ("http", "https"):
+    system, _ = filesystem(location)
+    if scheme(location) in ("http", "https"):
         system.modified = lambda path: datetime.datetime.fromtimestamp(0, datetime.UTC)
     return system
 
 
 def walk(folder: Path, suffixes: str | tuple[str, ...]) -> list[Path]:
     """Return the files below a folder here whose names end in this way, in order; skip what vanishes meanwhile."""
-    found = (Path(parent) / name for parent, _, names in os.walk(folder) for name in names if name.endswith(suffixes))
-    return sorted(path for path in found if path.is_file())
+    paths = (Path(parent) / name for parent, _, names in os.walk(folder) for name in names if name.endswith(suffixes))
+    return sorted(path for path in paths if path.is_file())

@@ -182,21 +182,21 @@ def _unpacker(plain: BinaryIO, start: bytes) -> tuple[Callable[[], bytes], str]:
 
 def _zstd_chunks(plain: BinaryIO) -> Iterator[bytes]:
     """Yield what `_zstd_pieces` yields in chunks of about CHUNK bytes; before an error, what is whole."""
-    found: list[bytes] = []
+    parts: list[bytes] = []
     size = 0
     try:
         for piece in _zstd_pieces(plain):
-            found.append(piece)
+            parts.append(piece)
             size += len(piece)
             if size >= CHUNK:
-                yield b"".join(found)
-                found, size = [], 0
+                yield b"".join(parts)
+                parts, size = [], 0
     except _BROKEN:
-        if found:
-            yield b"".join(found)
+        if parts:
+            yield b"".join(parts)
         raise
-    if found:
-        yield b"".join(found)
+    if parts:
+        yield b"".join(parts)
 
 
 def _zstd_pieces(plain: BinaryIO) -> Iterator[bytes]:

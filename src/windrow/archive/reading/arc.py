@@ -70,9 +70,9 @@ def head(stream: MemberStream) -> tuple[bytes, int | None]:
     return line, int(fields[5]) if fields and len(fields[5]) < 19 else None
 
 
-def record(line: bytes, block: bytes, place: tuple[int, int, int]) -> WarcRecord:
+def record(line: bytes, block: bytes, position: tuple[int, int, int]) -> WarcRecord:
     """Return a record with the headers of a WARC record. `place`: offset, length and size."""
-    offset, length, size = place
+    offset, length, size = position
     fields = _LINE.fullmatch(line)
     target, address, date, kind = fields.group(1, 2, 3, 4) if fields else (line.strip(), b"-", b"-", b"")
     second = _SECOND.fullmatch(kind or b"")

@@ -35,14 +35,14 @@ def reference_head(data: bytes, at: int) -> UsualHead | None:
         return None
     lines = data[at + 10 : blank].split(b"\r\n") if blank > at + 8 else []
     fields = [_FIELD.fullmatch(line) for line in lines]
-    found = [field.groups() for field in fields if field is not None]
-    lengths = [(name, value) for name, value in found if name.lower() == b"content-length"]
-    if len(found) < len(lines) or len(lines) > _LINES or len(lengths) != 1:
+    pairs = [field.groups() for field in fields if field is not None]
+    lengths = [(name, value) for name, value in pairs if name.lower() == b"content-length"]
+    if len(pairs) < len(lines) or len(lines) > _LINES or len(lengths) != 1:
         return None
     name, length = lengths[0]
     if name != b"Content-Length" or not length.isdigit() or len(length) > 18:
         return None
-    headers = tuple([(name.decode("utf-8", "replace"), value.decode("utf-8", "replace")) for name, value in found])
+    headers = tuple([(name.decode("utf-8", "replace"), value.decode("utf-8", "replace")) for name, value in pairs])
     return blank + 4, int(length), data[at : at + 8].decode(), headers
 
 
@@ -51,11 +51,11 @@ def reference_http(block: bytes) -> UsualHttp | None:
     blank = block.find(_END, 0, LONGEST)
     lines = block[: max(blank, 0)].split(b"\r\n")
     fields = [_HTTP_FIELD.fullmatch(line) for line in lines[1:]]
-    found = [(field[1].lower(), field[2]) for field in fields if field is not None]
-    if blank < 1 or len(found) < len(fields) or not _STATUS.fullmatch(lines[0]):
+    pairs = [(field[1].lower(), field[2]) for field in fields if field is not None]
+    if blank < 1 or len(pairs) < len(fields) or not _STATUS.fullmatch(lines[0]):
         return None
-    named = {name.decode("ascii"): value.strip(b" \t").decode("latin-1") for name, value in found}
-    return (blank + 4, named) if len(named) == len(found) else None
+    named = {name.decode("ascii"): value.strip(b" \t").decode("latin-1") for name, value in pairs}
+    return (blank + 4, named) if len(named) == len(pairs) else None
 
 
 def reference_member(data: bytes, start: int, stop: int) -> int:

@@ -186,19 +186,19 @@ def exchange_at(path: AnyPath, offset: int) -> _RecordSet:
 
     The metadata record follows the response and holds the length of the request, which precedes it.
     """
-    found = records(path, offset)
-    answer = next(found, None)
+    next_records = records(path, offset)
+    answer = next(next_records, None)
     if answer is not None and is_tombstone(answer):
         raise ArchiveError(path, offset, "the capture that began here was purged")
     if answer is None or _SLOTS.get(answer.type) != "answer" or verify(answer) is False:
         raise ArchiveError(path, offset, "no complete response record begins here")
     exchange: _RecordSet = {"answer": answer}
-    following = next(found, None)
+    following = next(next_records, None)
     if following is not None and following.type == "metadata" and _joins(exchange, "metadata", following):
         exchange["metadata"] = following
         length = fields.decode(following.block).get("requestLength", "0")
-        known = length.isdecimal() and 0 < int(length) <= offset
-        request = next(records(path, offset - int(length)), None) if known else None
+        valid = length.isdecimal() and 0 < int(length) <= offset
+        request = next(records(path, offset - int(length)), None) if valid else None
         if request is not None and request.type == "request" and _joins(exchange, "request", request):
             exchange["request"] = request
     return exchange
@@ -250,12 +250,12 @@ def _capture(
     path: AnyPath, exchange: _RecordSet, notes: Mapping[str, str], originals: Originals | None
 ) -> Capture | None:
     answer = exchange["answer"]
-    known = notes if "seq" in notes else {}
-    url = _url(answer.target, bool(known))
+    values = notes if "seq" in notes else {}
+    url = _url(answer.target, bool(values))
     if url is None:
         return None
-    head, rest = fields.split(answer.block, known)
-    if not known:
+    head, rest = fields.split(answer.block, values)
+    if not values:
         head = fields.regular(head)
     stored: bytes | None = rest
     if answer.type == "revisit":
@@ -263,26 +263,26 @@ def _capture(
     if stored is None:
         return None
     raw, body = b"", stored
-    if "decoded" in known:
-        raw, body = stored, _decoded(stored, fields.codings(head), int(known["decoded"]))
+    if "decoded" in values:
+        raw, body = stored, _decoded(stored, fields.codings(head), int(values["decoded"]))
     protocol, cipher = _protocols(answer)
     capture = Capture(
-        task=fields.task(url, known),
-        status=int(known["status"]) if "status" in known else fields.status(head),
+        task=fields.task(url, values),
+        status=int(values["status"]) if "status" in values else fields.status(head),
         request=exchange["request"].block if "request" in exchange else b"",
         head=head,
         body=body,
         time=fields.epoch(answer.header("WARC-Date")),
-        seconds=int(known.get("fetchTimeMs", 0)) / 1000,
+        seconds=int(values.get("fetchTimeMs", 0)) / 1000,
         ip=answer.header("WARC-IP-Address"),
         protocol=protocol,
         cipher=cipher,
         truncated=answer.header("WARC-Truncated") or ("unspecified" if len(answer.block) < answer.size else ""),
-        downloaded=int(known.get("downloaded", 0)) if known else answer.size,
-        encoded="encoded" in known if known else fields.encoded(head),
+        downloaded=int(values.get("downloaded", 0)) if values else answer.size,
+        encoded="encoded" in values if values else fields.encoded(head),
         raw=raw,
     )
-    return capture if known else bodies.decoded(capture)
+    return capture if values else bodies.decoded(capture)
 
 
 def _decoded(stored: bytes, codings: str, size: int) -> bytes:
@@ -328,8 +328,8 @@ def _payload(path: AnyPath, revisit: WarcRecord) -> bytes | None:
     return entry.capture.stored if entry else None
 
 
-def _same(one: WarcRecord, other: WarcRecord, header: str) -> bool:
-    return one.header(header) == other.header(header)
+def _same(record: WarcRecord, other: WarcRecord, header: str) -> bool:
+    return record.header(header) == other.header(header)
 
 
 def _protocols(answer: WarcRecord) -> tuple[str, str]:

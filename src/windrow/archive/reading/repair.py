@@ -116,8 +116,8 @@ class _Mending:
         size = warc.size_of(headers)
         block, size, what = self._block(stream, size, fresh)
         if what:
-            known = what if warc.size_of(headers) is not None else warc.without_length(headers)
-            self.report(offset, self._reached(stream), known)
+            usable = what if warc.size_of(headers) is not None else warc.without_length(headers)
+            self.report(offset, self._reached(stream), usable)
         length = _length(stream, offset, fresh)
         return WarcRecord(offset=offset, length=length, version=version, headers=headers, block=block, size=size)
 

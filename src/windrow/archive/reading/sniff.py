@@ -67,8 +67,8 @@ def _text(body: bytes) -> bytes:
 def _xml(body: bytes) -> str:
     """Return the type that the root element implies; it follows prolog, doctype and comments."""
     first = _text(body).lower()
-    found = [(at, kind) for root, kind in _ROOTS if (at := first.find(root)) >= 0]
-    return min(found)[1] if found else "application/xml"
+    roots = [(at, kind) for root, kind in _ROOTS if (at := first.find(root)) >= 0]
+    return min(roots)[1] if roots else "application/xml"
 
 
 def _plain(head: bytes, body: bytes) -> str:

@@ -102,9 +102,9 @@ class _Window:
         """Consume and return some bytes, at most so many; none at the end of the file."""
         if self.at >= len(self.data):
             self.data, self.at = self._source.read(), 0
-        found = self.data[self.at : self.at + size]
-        self.at += len(found)
-        return found
+        data = self.data[self.at : self.at + size]
+        self.at += len(data)
+        return data
 
     def has(self, count: int) -> bool:
         """Return whether so many bytes are left, after reading as many as are needed."""
@@ -207,10 +207,10 @@ def _zstd(decompressor: zstandard.ZstdDecompressor, source: PackedInput) -> Iter
 def _parts(window: _Window, path: AnyPath, start: int) -> Iterator[bytes]:
     """Yield the bytes of a frame: its header with the first blocks, then some blocks at a time (RFC 8878 §3.1)."""
     if not window.has(8) or not _ZSTD.match(window.data, window.at):
-        found = window.data[window.at : window.at + 16]
-        if _ZSTD.match(found):
+        signature = window.data[window.at : window.at + 16]
+        if _ZSTD.match(signature):
             _need(window, 8, path, start)
-        raise ArchiveError(path, start, f"expected a zstd frame here, found {found!r}")
+        raise ArchiveError(path, start, f"expected a zstd frame here, found {signature!r}")
     head = window.data[window.at : window.at + 8]
     if head[:4] != b"\x28\xb5\x2f\xfd":
         _skip(window, 8 + int.from_bytes(head[4:], "little"), path, start)

@@ -80,8 +80,8 @@ def derive(
 
 def _report(summary: "DeriveSummary") -> None:
     """Name the sources that are damaged or could not be read. If there are some, the exit code says so."""
-    for found in summary.damaged:
-        note(f"windrow: {found.source}: {found.problem}; the rest was read")
+    for problem in summary.damaged:
+        note(f"windrow: {problem.source}: {problem.problem}; the rest was read")
     report_bad(summary.bad)
     if summary.damaged:
         raise typer.Exit(2)

@@ -66,7 +66,7 @@ def installed() -> bool:
 
 def report_bad(bad: "Sequence[BadSource]") -> None:
     """Name the sources that could not be read. If there are some, the job was not done: the exit code says so."""
-    for found in bad:
-        note(f"windrow: {found.source}: {found.problem}; left out")
+    for problem in bad:
+        note(f"windrow: {problem.source}: {problem.problem}; left out")
     if bad:
         raise typer.Exit(2)

@@ -48,9 +48,9 @@ def index(
     from windrow.jobs.index import build, sources
 
     options = build.IndexOptions(output=output or sources.output(inputs), takedown=takedown, check=verify)
-    found = sources.find(inputs, crawl, base)
+    archives = sources.find(inputs, crawl, base)
     choice = EngineChoice(engine_name, workers, master, spark_conf)
-    summary = build.run(options, found, functools.partial(opened, choice))
+    summary = build.run(options, archives, functools.partial(opened, choice))
     if as_json:
         print_json(summary)
     else:
@@ -63,7 +63,7 @@ def index(
 
 def _name(damaged: Mapping[str, Sequence[str]]) -> None:
     """Name what was skipped."""
-    problems = [problem for found in damaged.values() for problem in found]
+    problems = [problem for texts in damaged.values() for problem in texts]
     for problem in problems[:_NAMED]:
         note(f"windrow: {problem}")
     if len(problems) > _NAMED:

@@ -69,12 +69,12 @@ def records(
 
     wanted = _places(job, place, (sql, file, urls or [], rows), complain)
     options = fetching.RangeOptions(base=base or _base(place), connections=connections)
-    found = fetching.fetch(wanted, options, complain)
+    fetched = fetching.fetch(wanted, options, complain)
     if output is not None:
         with files.replacing(output) as target:
-            summary = fetching.write(found, target)
+            summary = fetching.write(fetched, target)
     else:
-        summary = _process(found, _extracted() if extract else _loaded(function), complain)
+        summary = _process(fetched, _extracted() if extract else _loaded(function), complain)
     summary.problems = len(problems)
     if as_json and output is not None:
         print_json(summary)
@@ -86,7 +86,7 @@ def records(
 
 
 def _places(
-    job: Any, place: str, given: tuple[str, Path | None, list[str], str], complain: "Complain"
+    job: Any, location: str, given: tuple[str, Path | None, list[str], str], complain: "Complain"
 ) -> "Iterator[RecordPlace]":
     """Return where the records are, from the one source that is given."""
     from windrow.jobs.index import lookup, places
@@ -94,43 +94,43 @@ def _places(
     sql, file, urls, rows = given
     if [bool(sql or file), bool(urls), bool(rows)].count(True) != 1:
         raise ConfigError("say which records: either --sql SQL, --file FILE.sql, --url URL or --csv FILE")
-    if not rows and not place:
+    if not rows and not location:
         raise ConfigError("--sql and --url need an index; name the crawl's directory or the index first")
     if rows:
         stream = sys.stdin if rows == "-" else places.open_csv(Path(rows))
         return places.of_csv(stream, "stdin" if rows == "-" else rows, complain)
     if urls:
-        return places.of_lines(line for pattern in urls for line in lookup.find(Path(place), pattern))
-    result = job.run(place, *queries.given(sql, file))
+        return places.of_lines(line for pattern in urls for line in lookup.find(Path(location), pattern))
+    result = job.run(location, *queries.given(sql, file))
     return places.of_rows(result.rows(), result.columns, complain)
 
 
-def _base(place: str) -> str:
+def _base(location: str) -> str:
     """Return the directory of the archive files of an index here."""
     from windrow.jobs.index import lookup, manifest
 
     fix = "name their directory or URL with --base, for example --base https://data.commoncrawl.org"
-    if not place or not Path(place).is_dir():
+    if not location or not Path(location).is_dir():
         raise ConfigError(f"the archive files of these records are not known; {fix}")
-    home = lookup.home(Path(place))
-    known = manifest.read(home)
-    if known is None:
+    home = lookup.home(Path(location))
+    existing = manifest.read(home)
+    if existing is None:
         raise ConfigError(f"{home} does not say where its archive files are; {fix}")
-    return str(known.root(home))
+    return str(existing.root(home))
 
 
-def _process(found: "Iterable[FetchedRecord]", function: Callable[[Any], Any], complain: "Complain") -> Any:
+def _process(fetched: "Iterable[FetchedRecord]", function: Callable[[Any], Any], complain: "Complain") -> Any:
     """Print what the function gives for each capture."""
     from windrow.jobs.index.records import RecordsSummary
 
     summary = RecordsSummary()
-    for one in found:
-        if one.entry is None:
-            complain(f"{one.place}: the record is a {one.record.type} without the body of a page")
+    for record in fetched:
+        if record.entry is None:
+            complain(f"{record.place}: the record is a {record.record.type} without the body of a page")
             continue
         summary.records += 1
-        summary.bytes += len(one.data)
-        result = function(one.entry.capture)
+        summary.bytes += len(record.data)
+        result = function(record.entry.capture)
         results = [result] if isinstance(result, dict | str | msgspec.Struct) else result or ()
         for value in results:
             print_json_line(value)
@@ -140,9 +140,9 @@ def _process(found: "Iterable[FetchedRecord]", function: Callable[[Any], Any], c
 def _loaded(reference: str) -> Callable[[Any], Any]:
     module, colon, name = reference.rpartition(":")
     path = Path(f"{module}.py")
-    known = str(path.absolute().with_suffix("")) if colon and path.is_file() else module
-    found: Callable[[Any], Any] = plugins.load(f"{known}{colon}{name}", "--function")
-    return found
+    module_path = str(path.absolute().with_suffix("")) if colon and path.is_file() else module
+    function: Callable[[Any], Any] = plugins.load(f"{module_path}{colon}{name}", "--function")
+    return function
 
 
 def _extracted() -> Callable[[Any], Any]:

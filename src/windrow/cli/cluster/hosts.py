@@ -57,14 +57,14 @@ def up(
 ) -> None:
     """Start a node on every host of a file, by ssh or here. Hosts whose node runs are left alone."""
     hosts = load_nodes("controller.hosts")
-    found = _read(hosts, hosts_file, directory)
-    if _is_here(redis) and any(host.place != hosts.LOCAL for host in found):
+    listed = _read(hosts, hosts_file, directory)
+    if _is_here(redis) and any(host.place != hosts.LOCAL for host in listed):
         note("warning: the URL of Redis names this machine, and nodes on other machines look for it on theirs")
     within(redis, _nothing)  # refuses a server that cannot be used, before anything is started
     where = storing.target(store_to, store_captures)
     arguments = [*(["--slots", str(slots)] if slots else []), *(["--store-captures"] if where.captures else [])]
     secrets = {REDIS: redis, **({storing.VARIABLE: where.url} if where.url else {})}
-    results = hosts.up(found, arguments, directory, program, secrets)
+    results = hosts.up(listed, arguments, directory, program, secrets)
     started = [result.name for result in results if result.state != "failed"]
     missing = within(redis, lambda registry: _missing(registry, started, wait)) if started else []
     for result in results:
@@ -85,16 +85,16 @@ def down(
 
 
 def _read(hosts: Any, path: Path, directory: str) -> Any:
-    found = hosts.read(path)
+    listed = hosts.read(path)
     if directory and not directory.startswith("/"):
         raise ConfigError(
             f"--dir {directory} is not an absolute path, and other machines have other working "
             "directories; write it from / on"
         )
-    bare = next((host for host in found if not host.directory and not directory), None)
+    bare = next((host for host in listed if not host.directory and not directory), None)
     if bare is not None:
         raise ConfigError(f"{path} names no data directory for {bare.place}; write it there, or give --dir DIR")
-    return found
+    return listed
 
 
 def _is_here(url: str) -> bool:

@@ -69,10 +69,10 @@ def create(
 
 def jobs(redis: RedisUrl = "", as_json: Json = False) -> None:
     """List all jobs with their state, shards, URLs and rate."""
-    found = within(redis, load_nodes("controller.overview").all_jobs)
+    every_job = within(redis, load_nodes("controller.overview").all_jobs)
     if as_json:
-        return print_json([cluster_show.without_shards(job) for job in found])
-    cluster_show.jobs(found)
+        return print_json([cluster_show.without_shards(job) for job in every_job])
+    cluster_show.jobs(every_job)
 
 
 def nodes(redis: RedisUrl = "", as_json: Json = False) -> None:
@@ -81,10 +81,10 @@ def nodes(redis: RedisUrl = "", as_json: Json = False) -> None:
     async def read(registry: Any) -> tuple[Any, Any, float]:
         return await registry.nodes(), await registry.nodes(gone=True), await registry.now()
 
-    alive, known, now = within(redis, read)
+    alive, records, now = within(redis, read)
     if as_json:
-        return print_json(known)
-    cluster_show.nodes(known, {node.name for node in alive}, now)
+        return print_json(records)
+    cluster_show.nodes(records, {node.name for node in alive}, now)
     for text in load_nodes("controller.overview").warnings(alive, windrow.__version__):
         note(f"warning: {text}")
 
@@ -96,10 +96,10 @@ def status(
     as_json: Json = False,
 ) -> None:
     """Show the state of a job as its shards announced it last, and why shards run nowhere."""
-    found = within(redis, lambda registry: load_nodes("controller.overview").job(registry, name))
+    state = within(redis, lambda registry: load_nodes("controller.overview").job(registry, name))
     if as_json:
-        return print_json(found)
-    cluster_show.status(found, each)
+        return print_json(state)
+    cluster_show.status(state, each)
 
 
 def pause(name: Job, redis: RedisUrl = "", as_json: Json = False) -> None:
@@ -167,20 +167,20 @@ def why(
     """Show what happened to a URL of a job, which shard owns it, and which node has that."""
     overview, answers = load_nodes("controller.overview"), load_nodes("answers")
     domain = stories.parsed(url).domain
-    found = within(redis, lambda registry: overview.job(registry, name))
-    number = sharding.shard_of(domain, found.shards)
-    shard = found.each[number]
-    place = cluster_show.shard_directory(directory, name, number)
+    state = within(redis, lambda registry: overview.job(registry, name))
+    number = sharding.shard_of(domain, state.shards)
+    shard = state.each[number]
+    path = cluster_show.shard_directory(directory, name, number)
     story, error = None, ""
-    if place is not None:
-        story = answers.why(place, url)
+    if path is not None:
+        story = answers.why(path, url)
     else:
         answer = within(redis, lambda registry: answers.ask(registry, name, number, url, wait))
         story, error = (answer.story, answer.error) if answer else (None, _silence(shard, wait))
     if as_json:
         return print_json({"shard": number, "node": shard.node, "home": shard.home, "story": story, "error": error})
     where = f"runs on {shard.node}" if shard.node else f"does not run: {shard.why}"
-    out.print(f"{domain} belongs to shard {number} of {found.shards}, which {where}.")
+    out.print(f"{domain} belongs to shard {number} of {state.shards}, which {where}.")
     if story is None:
         raise ConfigError(error)
     whys.show(story)
@@ -204,8 +204,8 @@ def logs(
     events, records = load_nodes("events"), load_nodes("redis.job")
     from windrow.shards.transport import Unavailable
 
-    def show(found: list[tuple[str, dict[str, Any]]]) -> int:
-        wanted = [event for event in (events.read(one) for _, one in found) if node in ("", event.node)]
+    def show(entries: list[tuple[str, dict[str, Any]]]) -> int:
+        wanted = [event for event in (events.read(entry) for _, entry in entries) if node in ("", event.node)]
         for event in wanted:
             if as_json:
                 print_json_line(event)
@@ -216,20 +216,20 @@ def logs(
 
     async def read(registry: Any) -> None:
         await records.read(registry.client, name)  # refuses a job that does not exist
-        found, last = await registry.events(name, count=lines), "0-0"
-        if not show(found) and not follow and not as_json:
-            note(cluster_show.no_events(name, node, len(found)))
+        entries, last = await registry.events(name, count=lines), "0-0"
+        if not show(entries) and not follow and not as_json:
+            note(cluster_show.no_events(name, node, len(entries)))
         if follow:  # also where a shell in the background has let Ctrl-C be ignored
             task = asyncio.current_task()
             assert task is not None
             signals.handle(asyncio.get_running_loop(), task.cancel)
         while follow:
-            last = found[-1][0] if found else last
-            found = []
+            last = entries[-1][0] if entries else last
+            entries = []
             await asyncio.sleep(_TICK)
             with contextlib.suppress(Unavailable):  # Redis may be started again
-                found = await registry.events(name, last)
-            show(found)
+                entries = await registry.events(name, last)
+            show(entries)
 
     with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
         within(redis, read)

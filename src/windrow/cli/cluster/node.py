@@ -106,13 +106,13 @@ def _print(record: Any) -> None:
     sys.stdout.flush()  # a program reads it while the node runs
 
 
-def _show(found: Any) -> None:
-    note(f"{load_nodes('events').describe(found)}{f' ({found.job})' if found.job else ''}")
+def _show(event: Any) -> None:
+    note(f"{load_nodes('events').describe(event)}{f' ({event.job})' if event.job else ''}")
 
 
-def _write(found: Any) -> None:
+def _write(event: Any) -> None:
     """Print an event for programs."""
-    whose = {"node": found.node, "crawl": found.job, "shard": f"{found.shard:03}" if found.shard >= 0 else ""}
-    level = "warning" if found.kind in ("died", "lease-lost", "shard-lost") else "info"
+    whose = {"node": event.node, "crawl": event.job, "shard": f"{event.shard:03}" if event.shard >= 0 else ""}
+    level = "warning" if event.kind in ("died", "lease-lost", "shard-lost") else "info"
     fields = {name: value for name, value in whose.items() if value}
-    lines.write(LogLine(level, found.kind, printable(found.text), fields))
+    lines.write(LogLine(level, event.kind, printable(event.text), fields))

@@ -30,11 +30,11 @@ def add(
     """Add seeds to a job. Those that its scope refuses are named with the rule."""
     creation = load_nodes("controller.creation")
     _, spec, _ = within(redis, lambda registry: registry.job(name))
-    found = give.read_seeds(sources, creation.options_of(spec))
-    name_refused(found.refused)
-    if not found.tasks:
+    urls = give.read_seeds(sources, creation.options_of(spec))
+    name_refused(urls.refused)
+    if not urls.tasks:
         raise ConfigError("[scope] of the job refuses every URL; add others")
-    lines = [task.url.text for task in found.tasks]
+    lines = [task.url.text for task in urls.tasks]
     creation.check_size("\n".join(lines), sources[0])
     given = _give(redis, name, orders.make("add", lines), wait)
     _given(name, given, f"{units.count(len(lines), 'seed')} given", as_json)

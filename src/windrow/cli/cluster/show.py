@@ -44,8 +44,8 @@ def without_shards(job: Any) -> dict[str, Any]:
     return fields
 
 
-def jobs(found: Sequence[Any]) -> None:
-    if not found:
+def jobs(listed: Sequence[Any]) -> None:
+    if not listed:
         out.print("no jobs; make one with: windrow cluster create JOB --config crawl.toml --seeds FILE")
         return
     head = ("job", "state", "running", "shards", "finished", "waiting", "per second", "created")
@@ -54,18 +54,18 @@ def jobs(found: Sequence[Any]) -> None:
             *(job.name, STATES.get(job.state, job.state), str(job.running), str(job.shards)),
             *(f"{job.finished:,}", f"{job.waiting:,}", f"{job.rate:,.1f}", moment(job.created)),
         )
-        for job in found
+        for job in listed
     ]
     table(head, rows)
 
 
-def nodes(known: Sequence[Any], alive: set[str], now: float) -> None:
-    if not known:
+def nodes(records: Sequence[Any], alive: set[str], now: float) -> None:
+    if not records:
         out.print("no nodes; start one with: windrow node --redis URL --dir DIR")
         return
     head = ("node", "host", "slots", "shards", "version", "age", "state")
     rows = []
-    for node in known:
+    for node in records:
         silent = f"silent for {span(max(0.0, now - node.seen))}"
         state = silent if node.name not in alive else "draining" if node.draining else "alive"
         held = str(sum(map(len, node.running.values()))) if node.name in alive else "-"  # others may have them now
@@ -80,7 +80,7 @@ def status(job: Any, each: bool) -> None:
     goals = load_nodes("limits")
     made = Made(job.pages, documents=job.documents, tokens=job.tokens)
     out.print(f"{job.name}: {STATES.get(job.state, job.state)}; {job.running} of {job.shards} shards run{names}")
-    idle = sum(one.running and one.idle for one in job.each)
+    idle = sum(shard.running and shard.idle for shard in job.each)
     shards: list[Row] = [
         (_at_work(job), f"{job.running - idle:,}", ""),
         ("idle", f"{idle:,}", "without work; others may send links" if idle and job.state != "done" else ""),
@@ -137,20 +137,20 @@ def _at_work(job: Any) -> str:
 def _each(job: Any) -> None:
     head = ("shard", "node", "seen", "finished", "waiting", "per second", "state")
     rows = []
-    for one in job.each:
-        seen = f"{span(one.seen)} ago" if one.seen is not None else "-"
-        state = "not running" if not one.running else "idle" if one.idle else _at_work(job)
-        numbers = (f"{one.finished:,}", f"{one.waiting:,}", f"{one.rate:,.1f}")
-        rows.append((str(one.shard), one.node or "-", seen, *numbers, state))
+    for shard in job.each:
+        seen = f"{span(shard.seen)} ago" if shard.seen is not None else "-"
+        state = "not running" if not shard.running else "idle" if shard.idle else _at_work(job)
+        numbers = (f"{shard.finished:,}", f"{shard.waiting:,}", f"{shard.rate:,.1f}")
+        rows.append((str(shard.shard), shard.node or "-", seen, *numbers, state))
     table(head, rows)
 
 
 def _absent(shards: Sequence[Any]) -> None:
     """Print why shards run nowhere, those with one reason together."""
     reasons: dict[str, list[int]] = {}
-    for one in shards:
-        if not one.running:
-            reasons.setdefault(one.why, []).append(one.shard)
+    for shard in shards:
+        if not shard.running:
+            reasons.setdefault(shard.why, []).append(shard.shard)
     if reasons:
         out.print("\nShards that run nowhere")
     for why, those in reasons.items():
@@ -192,4 +192,4 @@ def shard_directory(directory: Path | None, job: str, shard: int) -> Path | None
     if directory is None:
         return None
     places = [base / "shards" / f"{shard:03}" for base in (directory / job, directory)]
-    return next((place for place in places if os.access(place / "log", os.R_OK)), None)
+    return next((path for path in places if os.access(path / "log", os.R_OK)), None)

@@ -49,7 +49,7 @@ def dedup(
 
     rules = config.make([job.PURE, *(settings or [])], Path()).dedup
     places = map(storage.place, inputs)
-    paths = [part for place in places for part in (undivided([place]) if isinstance(place, Path) else [place])]
+    paths = [part for path in places for part in (undivided([path]) if isinstance(path, Path) else [path])]
     options = job.options(level, format, rules, job.listed(paths, takedown))
     job.check_rule(rule, engine_name, workers)
     plans = job.plan(paths, output, format, force)

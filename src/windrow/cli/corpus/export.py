@@ -153,14 +153,14 @@ def _run(options: "ExportOptions", choice: EngineChoice) -> "ExportSummary":
     from windrow.jobs.export import write as job
 
     job.check(options)
-    found = job.find(options)
+    source = job.find(options)
     alone = job.serial(options)
     if alone and (choice.name != "local" or choice.workers > 1):
         raise ConfigError(f"--engine and --workers cannot be used here: {alone}; leave them out")
-    several = choice.workers > 1 or (choice.workers == 0 and job.pays(options, job.size(found)) and installed())
+    several = choice.workers > 1 or (choice.workers == 0 and job.pays(options, job.size(source)) and installed())
     if choice.name == "local" and not several:
-        with progress("export", job.size(found)) as watch:
-            return job.run(options, found, watch)
+        with progress("export", job.size(source)) as watch:
+            return job.run(options, source, watch)
     from windrow.jobs import engine
 
     engine.require()
@@ -168,4 +168,4 @@ def _run(options: "ExportOptions", choice: EngineChoice) -> "ExportSummary":
 
     work = engine.beside(options.output)
     with opened(choice, work) as run:
-        return rendering.run(options, found, run, work)
+        return rendering.run(options, source, run, work)

@@ -49,11 +49,11 @@ def merge(
     for path in shards:
         if status.is_running(path):
             raise ConfigError(f"{path} is being crawled; wait for its end, or stop it with: {command('stop', path)}")
-    found = job.find(shards)
-    options = job.MergeOptions(output=output, dedup=job.dedup_options(found, settings or ()), takedown=takedown)
+    sources = job.find(shards)
+    options = job.MergeOptions(output=output, dedup=job.dedup_options(sources, settings or ()), takedown=takedown)
     work = engine.beside(output)
     with opened(EngineChoice(engine_name, workers, master, spark_conf), work) as run:
-        summary = job.run(options, found, run, work / "merge")
+        summary = job.run(options, sources, run, work / "merge")
     if as_json:
         print_json(summary)
     else:

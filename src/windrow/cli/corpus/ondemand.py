@@ -105,13 +105,13 @@ def _prepare(
 ) -> None:
     """Make the crawl directory, unless an earlier run of the same command has made it."""
     seed_file, topic, languages = wanted
-    found = seeds.read(seed_file)
+    urls = seeds.read(seed_file)
     accepted = [codes.parse(name) for name in languages]
-    purpose.claim(directory, purpose.of(found, accepted, topic))
+    purpose.claim(directory, purpose.of(urls, accepted, topic))
     if (directory / "crawl.toml").exists():
         return
     # Standard input is read by now: init reads the seeds from a file of the directory, which it then writes itself.
-    (directory / "seeds.txt").write_text("".join(f"{url.text}\n" for url in found))
+    (directory / "seeds.txt").write_text("".join(f"{url.text}\n" for url in urls))
     with out.capture() as said:
         start.init(directory, str(directory / "seeds.txt"), language=accepted, settings=given, **of_topic)
     for line in said.get().splitlines()[:-1]:  # the last one names the next command
@@ -127,9 +127,9 @@ def _export(directory: Path, format: str) -> Any:
 
     def write() -> Path:
         options = job.ExportOptions(inputs=[directory], output=target, format=format, force=True)
-        found = job.find(options)
-        with terminal.progress("export", job.size(found)) as watch:
-            job.run(options, found, watch)
+        sources = job.find(options)
+        with terminal.progress("export", job.size(sources)) as watch:
+            job.run(options, sources, watch)
         return target
 
     return write

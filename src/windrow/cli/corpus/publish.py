@@ -58,9 +58,9 @@ def publish(
         force=force,
     )
     job.check(options)
-    found = job.find(options)
-    with progress("publish", sum(file.length for file in found)) as watch:
-        summary = job.run(options, found, time.time(), watch)
+    files = job.find(options)
+    with progress("publish", sum(file.length for file in files)) as watch:
+        summary = job.run(options, files, time.time(), watch)
     if as_json:
         return print_json(summary)
     counts = f"{summary.captures:,} captures and {summary.pages:,} pages from {summary.files:,} WARC files"

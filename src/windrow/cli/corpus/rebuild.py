@@ -76,13 +76,13 @@ def rebuild(
         raise ConfigError(f"{inputs[0]}: a corpus from an address needs a directory; name it with --output")
     target = corpus or output
     done: dict[str, Any] = {}
-    for place in undivided([directory]):
+    for path in undivided([directory]):
         if target is None:
-            done[place.name] = _state(place, load(place, settings), as_json)
-        elif place == directory or log.names(log.home(place)):
-            there = target if place == directory else target / place.name
-            done[place.name] = _crawl(place, there, takedown, settings, workers)
-            _print_crawl(done[place.name], there, as_json)
+            done[path.name] = _state(path, load(path, settings), as_json)
+        elif path == directory or log.names(log.home(path)):
+            there = target if path == directory else target / path.name
+            done[path.name] = _crawl(path, there, takedown, settings, workers)
+            _print_crawl(done[path.name], there, as_json)
     if as_json:
         print_json(done if sharding.is_divided(directory) else done[directory.name])
 

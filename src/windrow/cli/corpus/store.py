@@ -86,9 +86,7 @@ def _store(options: Any, watch: Callable[[int], None]) -> Any:
         context = job.StoreContext(running=lambda: status.is_running(directory), watch=watch, note=note)
         return job.run(options, context)
     places = undivided([directory])
-    context = job.StoreContext(
-        running=lambda: any(status.is_running(place) for place in places), watch=watch, note=note
-    )
+    context = job.StoreContext(running=lambda: any(status.is_running(path) for path in places), watch=watch, note=note)
     return job.run_all(options, context, lambda: places)
 
 

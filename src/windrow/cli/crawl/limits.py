@@ -20,10 +20,10 @@ _COUNTS = ("crawl.max_pages", "crawl.max_tokens", "crawl.max_documents")
 
 def settings(pages: int, seconds: float, tokens: str, documents: str) -> list[str]:
     """Return the limits that were given, as "section.option=value"."""
-    found = [f"crawl.max_pages={pages}"] if pages else []
-    found += [f"crawl.max_seconds={seconds}"] if seconds else []
-    found += [f"crawl.max_tokens={number(tokens, '--max-tokens')}"] if tokens else []
-    return found + ([f"crawl.max_documents={number(documents, '--max-documents')}"] if documents else [])
+    texts = [f"crawl.max_pages={pages}"] if pages else []
+    texts += [f"crawl.max_seconds={seconds}"] if seconds else []
+    texts += [f"crawl.max_tokens={number(tokens, '--max-tokens')}"] if tokens else []
+    return texts + ([f"crawl.max_documents={number(documents, '--max-documents')}"] if documents else [])
 
 
 def plain(given: Iterable[str]) -> list[str]:

@@ -30,30 +30,30 @@ _SHOWN = 20  # refused seeds that are named
 
 def pause(directory: Directory, wait: Wait = True, as_json: Json = False) -> None:
     """Let a crawl send no further request until it is resumed. A pause holds over restarts."""
-    _order(directory, lambda place: give.pause(place, _patience(wait)), "paused", as_json)
+    _order(directory, lambda shard: give.pause(shard, _patience(wait)), "paused", as_json)
 
 
 def resume(directory: Directory, wait: Wait = True, as_json: Json = False) -> None:
     """Let a paused crawl continue."""
-    _order(directory, lambda place: give.resume(place, _patience(wait)), "resumed", as_json)
+    _order(directory, lambda shard: give.resume(shard, _patience(wait)), "resumed", as_json)
 
 
 def stop(directory: Directory, wait: Wait = True, as_json: Json = False) -> None:
     """Stop a running crawl cleanly, like Ctrl-C: requests in progress get 20 s to finish."""
     done = "stopping; requests in progress get 20 s"
-    _order(directory, lambda place: give.stop(place, _patience(wait)), done, as_json)
+    _order(directory, lambda shard: give.stop(shard, _patience(wait)), done, as_json)
 
 
 def block(directory: Directory, names: Names, wait: Wait = True, as_json: Json = False) -> None:
     """Request nothing more from hosts or domains. Their waiting URLs end as `blocked`; links to them are refused."""
     done = f"blocked: {', '.join(names)}"
-    _order(directory, lambda place: give.block(place, names, _patience(wait)), done, as_json)
+    _order(directory, lambda shard: give.block(shard, names, _patience(wait)), done, as_json)
 
 
 def unblock(directory: Directory, names: Names, wait: Wait = True, as_json: Json = False) -> None:
     """Let blocked hosts or domains in again. Their URLs that ended as `blocked` wait again."""
     done = f"unblocked: {', '.join(names)}"
-    _order(directory, lambda place: give.unblock(place, names, _patience(wait)), done, as_json)
+    _order(directory, lambda shard: give.unblock(shard, names, _patience(wait)), done, as_json)
 
 
 def add(
@@ -63,16 +63,16 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Add seeds to a crawl. Those that the crawl refuses are named with the rule."""
-    found = give.read_seeds(sources, load(directory))
-    name_refused(found.refused)
-    if not found.tasks:
+    urls = give.read_seeds(sources, load(directory))
+    name_refused(urls.refused)
+    if not urls.tasks:
         raise ConfigError("[scope] refuses every URL; widen it in crawl.toml, or add others")
-    known = sharding.identity(directory) if sharding.is_divided(directory) else None
-    parts = sharding.split(found.tasks, known.job.shards) if known is not None else {-1: found.tasks}
+    identity = sharding.identity(directory) if sharding.is_divided(directory) else None
+    parts = sharding.split(urls.tasks, identity.job.shards) if identity is not None else {-1: urls.tasks}
 
-    def act(place: Path) -> Given | None:
-        tasks = parts.get(int(place.name) if known is not None else -1)
-        return give.add(place, tasks, _patience(wait)) if tasks else None
+    def act(shard: Path) -> Given | None:
+        tasks = parts.get(int(shard.name) if identity is not None else -1)
+        return give.add(shard, tasks, _patience(wait)) if tasks else None
 
     _order(directory, act, lambda given: f"seeds: {len(given.order.values):,}", as_json)
 
@@ -96,7 +96,7 @@ def change(
 ) -> None:
     """Change options while the crawl runs. They hold over restarts, until they are set again or given back."""
     values = limits.plain(settings)
-    _order(directory, lambda place: give.change(place, values, _patience(wait)), ", ".join(values), as_json)
+    _order(directory, lambda shard: give.change(shard, values, _patience(wait)), ", ".join(values), as_json)
 
 
 def retry(
@@ -110,13 +110,13 @@ def retry(
     """Let URLs that ended with these reasons wait again, as if never tried, and open hosts closed for them."""
     if not dry_run:
 
-        def act(place: Path) -> Given:
-            return give.retry(place, reason, host or [], _patience(wait))
+        def act(shard: Path) -> Given:
+            return give.retry(shard, reason, host or [], _patience(wait))
 
         return _order(directory, act, lambda given: f"retry of {', '.join(given.order.values)}", as_json)
     counts: Counter[str] = Counter()
-    for place in sharding.places(directory):
-        counts.update(give.count(place, reason, host or []))
+    for path in sharding.places(directory):
+        counts.update(give.count(path, reason, host or []))
     if as_json:
         return print_json(counts)
     out.print(f"{sum(counts.values()):,} URLs would wait again: {_listed(counts)}")
@@ -133,11 +133,11 @@ def _order(
     divided = sharding.is_divided(directory)
     if divided and (directory / "state.json").exists():
         raise ConfigError(f"{directory} is of a job that nodes run; give orders to it with: windrow cluster")
-    found = {place: given for place in sharding.places(directory) if (given := act(place)) is not None}
+    results = {shard: given for shard in sharding.places(directory) if (given := act(shard)) is not None}
     if as_json:
-        return print_json({place.name: given for place, given in found.items()} if divided else found[directory])
-    for place, given in found.items():
-        _show(place, given, done if isinstance(done, str) else done(given))
+        return print_json({shard.name: given for shard, given in results.items()} if divided else results[directory])
+    for path, given in results.items():
+        _show(path, given, done if isinstance(done, str) else done(given))
 
 
 def _show(directory: Path, given: Given, done: str) -> None:

@@ -50,17 +50,21 @@ def purge(
 
 def _purge(directory: Path, dry_run: bool) -> job.Purged:
     """Purge a crawl, or each of its shards. A page of one shard may have copies in another."""
-    places = [place for place in undivided([directory]) if place == directory or log.names(log.home(place))]
+    places = [path for path in undivided([directory]) if path == directory or log.names(log.home(path))]
     elsewhere = job.PurgedContent()
-    for place in places if len(places) > 1 else ():
-        elsewhere.add(job.content(place))
+    for crawled in places if len(places) > 1 else ():
+        elsewhere.add(job.content(crawled))
     done: dict[str, job.Purged] = {}
     with counter("bytes overwritten") as shown:
 
         def watch(now: int) -> None:
             shown(now + sum(before.bytes for before in done.values()))
 
-        for place in places:
-            found = job.preview(place, watch, elsewhere) if dry_run else job.purge(place, load(place), watch, elsewhere)
-            done[place.relative_to(directory).as_posix()] = found
+        for crawled in places:
+            purged = (
+                job.preview(crawled, watch, elsewhere)
+                if dry_run
+                else job.purge(crawled, load(crawled), watch, elsewhere)
+            )
+            done[crawled.relative_to(directory).as_posix()] = purged
     return done["."] if list(done) == ["."] else job.total(done)

@@ -65,10 +65,10 @@ def seeds(
 
     if table:
         options = {"language": language, "crawl": crawl, "min_pages": min_pages, "min_share": min_share}
-        found = _of_table(table, options, per_host)
+        urls = _of_table(table, options, per_host)
     else:
-        found = itertools.chain.from_iterable(collect.read(source, complain) for source in sources or ())
-    written = _write(collect.unique(found, per_host or 0), output)
+        urls = itertools.chain.from_iterable(collect.read(source, complain) for source in sources or ())
+    written = _write(collect.unique(urls, per_host or 0), output)
     note(f"{count(written, 'URL')}" + (f" in {output}" if output else ""))
     if not written and not problems:
         note(f"windrow: {_nothing(table, language, min_pages, min_share)}")
@@ -86,16 +86,16 @@ def _nothing(table: str, language: str, min_pages: int, min_share: float) -> str
     )
 
 
-def _of_table(place: str, options: dict[str, Any], per_host: int | None) -> Iterator[str]:
+def _of_table(location: str, options: dict[str, Any], per_host: int | None) -> Iterator[str]:
     queries.load_job()
     from windrow.jobs.seeds import table
 
     limit = table.PER_HOST if per_host is None else per_host
-    return table.find(place, table.LanguageHosts(**options, per_host=limit))
+    return table.find(location, table.LanguageHosts(**options, per_host=limit))
 
 
-def _write(found: Iterable[str], output: Path | None) -> int:
-    lines = (f"{url}\n".encode() for url in found)
+def _write(urls: Iterable[str], output: Path | None) -> int:
+    lines = (f"{url}\n".encode() for url in urls)
     if output is None:
         return sum(bool(sys.stdout.buffer.write(line)) for line in lines)
     with files.replacing(output) as file:

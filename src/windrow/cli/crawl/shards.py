@@ -132,7 +132,7 @@ def crawl(directory: Path, options: Config, shards: int, settings: list[str], se
     if (directory / "state.json").exists():
         raise ConfigError(f"{directory} is of a job that nodes run; start one with: windrow node")
     directories, supervisors = load_nodes("directories"), load_nodes("process.supervisor")
-    if any(status.is_running(place) for place in directories.shards(directory)):
+    if any(status.is_running(path) for path in directories.shards(directory)):
         raise ConfigError(f"{directory} is being crawled already; stop it first with: {command('stop', directory)}")
     if service.redis:  # before the number of shards is fixed
         asyncio.run(load_nodes("redis.client").check(service.redis))
@@ -199,19 +199,19 @@ def stored(where: StoreTarget, tell: Callable[[str], None]) -> AbstractAsyncCont
     """Store the documents of shards during a block, if there is an address; None otherwise."""
     if not where.url:
         return contextlib.nullcontext()
-    found: AbstractAsyncContextManager[Any] = load_nodes("process.storing").storing(where.url, where.captures, tell)
-    return found
+    process: AbstractAsyncContextManager[Any] = load_nodes("process.storing").storing(where.url, where.captures, tell)
+    return process
 
 
 def show_ending(directory: Path, ending: Any, words: dict[str, str]) -> None:
     """Print how a run of all shards ended."""
-    tallies = [one.tally for one in ending.shards]
+    tallies = [shard.tally for shard in ending.shards]
 
     def total(name: str) -> int:
         return sum(getattr(tally, name) for tally in tallies)
 
     sent = ", ".join(count(total(f"{thing}s"), thing) for thing in ("request", "capture", "page"))
-    waiting = sum(one.counts.waiting for one in ending.shards)
+    waiting = sum(shard.counts.waiting for shard in ending.shards)
     out.print(f"{words.get(ending.why, ending.why)} after {span(ending.seconds)}: {sent}, ", end="")
     out.print(f"{size(total('downloaded'))} downloaded, {count(waiting, 'URL')} waiting, {len(tallies)} shards.")
     if total("clean"):

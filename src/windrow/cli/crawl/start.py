@@ -85,11 +85,11 @@ def init(
 
     if (directory / "crawl.toml").exists():
         raise ConfigError(f"{directory} already has a crawl.toml; edit it, or choose another directory")
-    found = seeds.read(seed_file)
+    urls = seeds.read(seed_file)
     chosen = [*_overrides(contact, words(language), words(tld)), *(settings or [])]
     comments: dict[str, str] = {}
     if preset:
-        given, comments = _preset(preset, found, chosen)
+        given, comments = _preset(preset, urls, chosen)
         chosen = given + chosen
     options = config.make(chosen, directory, Path())
     checks.check_judges(dataclasses.replace(options, focus=FocusOptions()) if topic else options)
@@ -102,19 +102,19 @@ def init(
     directory.mkdir(parents=True, exist_ok=True)
     if topic:
         topics.write(made, directory)
-    (directory / "seeds.txt").write_text("".join(url.text + "\n" for url in found))
+    (directory / "seeds.txt").write_text("".join(url.text + "\n" for url in urls))
     files.write(directory / "crawl.toml", config.new_file(options, comments).encode())  # last, and whole or not at all
-    _say_written(directory, found, options, made.notes if topic else ())
+    _say_written(directory, urls, options, made.notes if topic else ())
 
 
-def _say_written(directory: Path, found: Sequence[Url], options: Config, notes: Sequence[str]) -> None:
+def _say_written(directory: Path, urls: Sequence[Url], options: Config, notes: Sequence[str]) -> None:
     """Say what `init` has written, what will not work as expected, and what to do next."""
-    out.print(f"{directory / 'crawl.toml'} and {directory / 'seeds.txt'} ({count(len(found), 'seed')}) written.")
+    out.print(f"{directory / 'crawl.toml'} and {directory / 'seeds.txt'} ({count(len(urls), 'seed')}) written.")
     if notes:
         out.print("\n".join(notes))
-    refused = list(seedlist.refused(seeds.tasks(found), Scope(options.scope)))
+    refused = list(seedlist.refused(seeds.tasks(urls), Scope(options.scope)))
     if refused:
-        out.print(seedlist.describe(refused, len(found), options))
+        out.print(seedlist.describe(refused, len(urls), options))
     if not options.identity.contact:
         out.print("No contact is set, so only loopback addresses will be crawled: set contact under [identity].")
     out.print(f"Now: {command('crawl', directory)}")
@@ -125,15 +125,15 @@ def words(given: list[str] | None) -> list[str]:
     return [word.strip() for value in given or () for word in value.split(",") if word.strip()]
 
 
-def _preset(name: str, found: Sequence[Url], chosen: list[str]) -> tuple[list[str], dict[str, str]]:
+def _preset(name: str, urls: Sequence[Url], chosen: list[str]) -> tuple[list[str], dict[str, str]]:
     """Return the settings of a preset and their comments. An archive stays on the domains of its seeds, unless a
     setting says which hosts are wanted."""
     if name not in config.PRESETS:
         raise ConfigError(f"there is no preset {name!r}; the presets are {', '.join(config.PRESETS)}")
-    settings = [one.setting for one in config.PRESETS[name]]
-    comments = {one.setting.partition("=")[0]: one.reason for one in config.PRESETS[name]}
+    settings = [choice.setting for choice in config.PRESETS[name]]
+    comments = {choice.setting.partition("=")[0]: choice.reason for choice in config.PRESETS[name]}
     if not any(setting.startswith(_LIMITS) for setting in chosen):
-        domains = sorted({url.domain for url in found})
+        domains = sorted({url.domain for url in urls})
         settings.append(f"scope.domains={domains!r}")
         comments["scope.domains"] = "Pages of the seeds' domains only."
     return settings, comments

@@ -157,14 +157,14 @@ def evaluate(
     if losses:
         site.check(losses)
     with counted(job.pages(pages, only, every), "pages evaluated,") as samples:
-        found, scores = files.evaluated(samples, choice, jobs)
+        evaluation, scores = files.evaluated(samples, choice, jobs)
     if losses:
         with counted(job.pages(pages, only, every), "pages read for the losses,") as samples:
             site.write(losses, site.choose(scores, len(own), limit), samples, choice)
     if as_json:
-        print_json(found)
+        print_json(evaluation)
     else:
-        typer.echo(results.text(found))
+        typer.echo(results.text(evaluation))
         if losses:
             typer.echo(f"\n{losses / 'index.html'} shows the pages with the greatest losses")
 

@@ -42,11 +42,11 @@ def detect(
     as_json: Json = False,
 ) -> None:
     """Print the language of each file."""
-    for found in job.detected(files or ["-"], models or (), recognised or ()):
+    for result in job.detected(files or ["-"], models or (), recognised or ()):
         if as_json:
-            print_json_line(found.fields())
+            print_json_line(result.fields())
         else:
-            typer.echo(f"{found.path}\t{found.finding.language}\t{found.name}\t{found.finding.score:.2f}")
+            typer.echo(f"{result.path}\t{result.finding.language}\t{result.name}\t{result.finding.score:.2f}")
 
 
 @app.command("list")

@@ -41,11 +41,11 @@ def note(text: str) -> None:
     if _fields is None:
         _print(text)
         return
-    found = _RELAYED.fullmatch(text)
-    if found is None:
+    match = _RELAYED.fullmatch(text)
+    if match is None:
         write(LogLine("info", "note", printable(text)))
     else:
-        relay(found[2], shard=f"{int(found[1]):03}")
+        relay(match[2], shard=f"{int(match[1]):03}")
 
 
 def relay(text: str, **fields: str) -> None:

@@ -74,17 +74,17 @@ def train(
         characters=characters,
     )
     with progress("train", texts.size(files)) as watch:
-        found = job.train(options, watch, note)
+        info = job.train(options, watch, note)
     if as_json:
-        return print_json(found)
-    out.print(f"{output} written: {_sentence(found)}")
+        return print_json(info)
+    out.print(f"{output} written: {_sentence(info)}")
 
 
 @app.command("convert")
 def convert(model: Model, output: Output) -> None:
     """Write a model in another form: an ARPA file as a file that is mapped into memory, or the other way round."""
-    found = job.convert(model, output)
-    out.print(f"{output} written: order {found.order}, {sum(found.ngrams):,} n-grams, {units.size(found.bytes)}")
+    info = job.convert(model, output)
+    out.print(f"{output} written: order {info.order}, {sum(info.ngrams):,} n-grams, {units.size(info.bytes)}")
 
 
 @app.command("score")
@@ -106,47 +106,47 @@ def score(model: Model, files: Files, as_json: Json = False) -> None:
 def perplexity(model: Model, files: Files, as_json: Json = False) -> None:
     """Print the perplexity of the text of all files together, with and without unknown words."""
     with progress("score", texts.size(files)) as watch:
-        found = job.perplexity(model, files, watch)
+        result = job.perplexity(model, files, watch)
     if as_json:
-        return print_json(found)
-    unknown = f"{found.unknown:.2%} unknown"
-    out.print(f"words       {found.words:,} in {units.count(found.sequences, 'sequence')}, {unknown}")
-    out.print(f"perplexity  {_figure(found.perplexity)}  over all words")
-    out.print(f"            {_figure(found.perplexity_known)}  without unknown words")
-    out.print(f"            {_figure(found.perplexity_ends)}  over words and sentence ends, as kenlm and SRILM count")
-    out.print(f"            {_figure(found.perplexity_windows)}  over windows, as Remus and Biemann's program counts")
+        return print_json(result)
+    unknown = f"{result.unknown:.2%} unknown"
+    out.print(f"words       {result.words:,} in {units.count(result.sequences, 'sequence')}, {unknown}")
+    out.print(f"perplexity  {_figure(result.perplexity)}  over all words")
+    out.print(f"            {_figure(result.perplexity_known)}  without unknown words")
+    out.print(f"            {_figure(result.perplexity_ends)}  over words and sentence ends, as kenlm and SRILM count")
+    out.print(f"            {_figure(result.perplexity_windows)}  over windows, as Remus and Biemann's program counts")
 
 
 @app.command("info")
 def info(model: Model, as_json: Json = False) -> None:
     """Print what a model is: its order, n-grams, discounts and vocabulary, and the text it was made from."""
-    found = job.info(model)
+    result = job.info(model)
     if as_json:
-        return print_json(found)
-    case = "lower case" if found.lower else "case kept"
+        return print_json(result)
+    case = "lower case" if result.lower else "case kept"
     kinds = {True: "each letter", False: "words", None: "words; each letter in scripts without spaces"}
-    out.print(f"model       {model}, {units.size(found.bytes)}")
-    out.print(f"order       {found.order}")
-    for order, number in enumerate(found.ngrams, 1):
-        taken = found.discounts[order - 1] if found.discounts else []
-        shown = " ".join(f"{one:.3f}" for one in taken)
-        source = " (fallback: too few counts)" if order in found.fallback else ""
+    out.print(f"model       {model}, {units.size(result.bytes)}")
+    out.print(f"order       {result.order}")
+    for order, number in enumerate(result.ngrams, 1):
+        taken = result.discounts[order - 1] if result.discounts else []
+        shown = " ".join(f"{share:.3f}" for share in taken)
+        source = " (fallback: too few counts)" if order in result.fallback else ""
         out.print(f"  {order}-grams   {number:,}" + (f", discounts {shown}{source}" if shown else ""))
-    out.print(f"vocabulary  {found.vocabulary:,}, an unknown word has log10 {found.unknown_log10:.2f}")
-    out.print(f"words are   {kinds[found.characters]}; {case}; sequences of at least {found.least}")
-    read = units.count(found.words, "word") if found.words else "not known"
-    more = f" in {units.count(found.sentences - found.duplicates, 'sentence')}" if found.sentences else ""
-    left = f"; {found.duplicates:,} that occur again left out" if found.duplicates else ""
+    out.print(f"vocabulary  {result.vocabulary:,}, an unknown word has log10 {result.unknown_log10:.2f}")
+    out.print(f"words are   {kinds[result.characters]}; {case}; sequences of at least {result.least}")
+    read = units.count(result.words, "word") if result.words else "not known"
+    more = f" in {units.count(result.sentences - result.duplicates, 'sentence')}" if result.sentences else ""
+    left = f"; {result.duplicates:,} that occur again left out" if result.duplicates else ""
     out.print(f"made from   {read}{more}{left}")
 
 
-def _sentence(found: job.ModelInfo) -> str:
-    kept = units.count(found.sentences - found.duplicates, "sentence")
-    text = f"{units.count(found.words, 'word')} in {kept}" if found.sentences else "counts"
-    left = f" ({found.duplicates:,} that occur again left out)" if found.duplicates else ""
-    small = ", ".join(map(str, found.fallback))
+def _sentence(info: job.ModelInfo) -> str:
+    kept = units.count(info.sentences - info.duplicates, "sentence")
+    text = f"{units.count(info.words, 'word')} in {kept}" if info.sentences else "counts"
+    left = f" ({info.duplicates:,} that occur again left out)" if info.duplicates else ""
+    small = ", ".join(map(str, info.fallback))
     fixed = f"; too few counts to estimate the discounts of order {small}: fixed ones are used" if small else ""
-    return f"order {found.order}, {found.vocabulary:,} words in the vocabulary, from {text}{left}{fixed}"
+    return f"order {info.order}, {info.vocabulary:,} words in the vocabulary, from {text}{left}{fixed}"
 
 
 def _figure(value: float) -> str:

@@ -27,33 +27,35 @@ def calibrate(
     as_json: Json = False,
 ) -> None:
     """Propose the boundaries of a topic, from the pages of a short test crawl, from held-out text, or from both."""
-    found = job.propose(directory, load(directory), held_out or [])
+    proposal = job.propose(directory, load(directory), held_out or [])
     if write:
-        done = _write(directory, found)
+        done = _write(directory, proposal)
     if as_json:
-        return print_json(found)
-    _show(directory, found)
+        return print_json(proposal)
+    _show(directory, proposal)
     out.print(done if write else "Add --write to use them.")
 
 
-def _show(directory: Path, found: Proposal) -> None:
-    basis = [count(found.pages, "page")] if found.pages else []
-    basis += [f"{count(found.parts, 'part')} of the text"] if found.parts else []
-    out.print(f"Boundaries by {found.by}, from {' and '.join(basis)}:")
-    for one in found.boundaries:
-        now = f"now {one.now:g}" if one.now else "now none"
-        if one.share is not None:
-            now += f"; {one.share:.0%} of the pages are up to it, 90 % interval {one.low:g} to {one.high:g}"
-        out.print(f"  focus.{one.name} = {one.proposed:g} ({now})")
-    if found.typical is not None:
-        out.print(f"  focus.typical_perplexity = {found.perplexity}")
-        out.print(f"  focus.typical_ratio = {found.typical.ratio:g}")
-    for text in found.notes:
+def _show(directory: Path, proposal: Proposal) -> None:
+    basis = [count(proposal.pages, "page")] if proposal.pages else []
+    basis += [f"{count(proposal.parts, 'part')} of the text"] if proposal.parts else []
+    out.print(f"Boundaries by {proposal.by}, from {' and '.join(basis)}:")
+    for boundary in proposal.boundaries:
+        now = f"now {boundary.now:g}" if boundary.now else "now none"
+        if boundary.share is not None:
+            now += (
+                f"; {boundary.share:.0%} of the pages are up to it, 90 % interval {boundary.low:g} to {boundary.high:g}"
+            )
+        out.print(f"  focus.{boundary.name} = {boundary.proposed:g} ({now})")
+    if proposal.typical is not None:
+        out.print(f"  focus.typical_perplexity = {proposal.perplexity}")
+        out.print(f"  focus.typical_ratio = {proposal.typical.ratio:g}")
+    for text in proposal.notes:
         out.print(text)
 
 
-def _write(directory: Path, found: Proposal) -> str:
-    values = found.values()
+def _write(directory: Path, proposal: Proposal) -> str:
+    values = proposal.values()
     if not status.is_running(directory):
         path = directory / "crawl.toml"
         files.write(path, config.edited(path.read_text("utf-8-sig"), values).encode())

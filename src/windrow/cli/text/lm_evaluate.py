@@ -50,15 +50,15 @@ def evaluate(
     )
     if held_out == "-" and (train == "-" or against is not None):
         raise ConfigError("standard input can be read once; write the held-out text into a file")
-    found = []
+    evaluations = []
     for crawl in (directory, *([against] if against is not None else [])):
         with counter(f"pages of {crawl}") as watch:
-            found.append(job.run(crawl, options, watch))
-        options = job.with_language(options, found[0].language)
+            evaluations.append(job.run(crawl, options, watch))
+        options = job.with_language(options, evaluations[0].language)
     target = output or directory / report.EVALUATION
-    files.write(target, msgspec.json.format(msgspec.json.encode(found)) + b"\n")
+    files.write(target, msgspec.json.format(msgspec.json.encode(evaluations)) + b"\n")
     if as_json:
-        return print_json(found)
-    out.print(table.text(found))
+        return print_json(evaluations)
+    out.print(table.text(evaluations))
     shown = "" if output else f"; `windrow report {directory}` shows it"
     out.print(f"\n{target} written{shown}")

@@ -97,22 +97,22 @@ def read(stream: ByteStream) -> Iterator[DocumentRecord]:
         if not line.strip():
             continue
         try:
-            found = _decoded(line)
+            value = _decoded(line)
         except (ValueError, RecursionError) as error:
             problem = f"not a JSON document ({error})"
             raise stream.error(f'{problem}; each line must be one object, such as {{"text": "…"}}') from None
-        _check_version(stream, found)
-        record = _record(raw if raw.endswith(b"\n") else raw + b"\n", found)
+        _check_version(stream, value)
+        record = _record(raw if raw.endswith(b"\n") else raw + b"\n", value)
         if record is None:
             raise stream.error(f"a JSON document without 'paragraphs' or text ({', '.join(TEXTS)})")
         yield record
 
 
-def _check_version(stream: ByteStream, found: Any) -> None:
+def _check_version(stream: ByteStream, value: Any) -> None:
     """Refuse a document of a Windrow corpus of another version. Only such documents have a "place"."""
-    if not isinstance(found, dict) or "place" not in found:
+    if not isinstance(value, dict) or "place" not in value:
         return
-    number = found.get("format")
+    number = value.get("format")
     if isinstance(number, int) and number != corpus.FORMAT:
         raise stream.error(corpus.unreadable(number))
 
@@ -137,10 +137,10 @@ def _record(raw: bytes, document: Any) -> DocumentRecord | None:
         return None
     paragraphs = document.get("paragraphs")
     if isinstance(paragraphs, list):
-        found = [paragraph.get("text") if isinstance(paragraph, dict) else paragraph for paragraph in paragraphs]
-        texts = [_octets(text) for text in found if isinstance(text, str)]
+        plain = [paragraph.get("text") if isinstance(paragraph, dict) else paragraph for paragraph in paragraphs]
+        texts = [_octets(text) for text in plain if isinstance(text, str)]
         strip = functools.partial(_strip_paragraphs, document)
-        return DocumentRecord(raw, texts, strip, _url(document)) if len(texts) == len(found) else None
+        return DocumentRecord(raw, texts, strip, _url(document)) if len(texts) == len(plain) else None
     for name in TEXTS:
         if isinstance(text := document.get(name), str):
             lines = _octets(text).split(b"\n")
@@ -153,8 +153,8 @@ def _record(raw: bytes, document: Any) -> DocumentRecord | None:
 def _url(document: dict[str, Any]) -> str:
     """Return the URL, which most datasets have in the document itself and some in its metadata."""
     metadata = document.get("metadata")
-    found = document.get("url") or (metadata.get("url") if isinstance(metadata, dict) else "")
-    return found if isinstance(found, str) else ""
+    url = document.get("url") or (metadata.get("url") if isinstance(metadata, dict) else "")
+    return url if isinstance(url, str) else ""
 
 
 def _octets(text: str) -> bytes:

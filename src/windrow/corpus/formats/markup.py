@@ -179,8 +179,8 @@ def _record(raw: bytes) -> DocumentRecord:
     paragraphs = [text for text in texts if text.strip()]
     if not paragraphs and not re.match(rb"<doc[ \t>]", raw):
         return DocumentRecord(raw)
-    found = _URL.match(raw)
-    url = html.unescape(found[1].decode()) if found else ""
+    match = _URL.match(raw)
+    url = html.unescape(match[1].decode()) if match else ""
     return DocumentRecord(raw, paragraphs, functools.partial(_strip, segments, texts), url)
 
 

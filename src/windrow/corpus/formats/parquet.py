@@ -74,20 +74,20 @@ def row(item: Item) -> dict[str, Any]:
         "text": document.text,
         "paragraphs": [
             {
-                "text": found.text,
-                "class": found.kind,
-                "own": found.own,
-                "heading": found.heading,
-                "language": found.language or document.language,
-                "structure": found.structure,
-                "lines": found.lines,
-                "marks": [msgspec.structs.asdict(mark) for mark in found.marks],
+                "text": paragraph.text,
+                "class": paragraph.kind,
+                "own": paragraph.own,
+                "heading": paragraph.heading,
+                "language": paragraph.language or document.language,
+                "structure": paragraph.structure,
+                "lines": paragraph.lines,
+                "marks": [msgspec.structs.asdict(mark) for mark in paragraph.marks],
             }
-            for found in document.paragraphs
+            for paragraph in document.paragraphs
         ],
         "language_score": document.scores.get("language"),
         "scores": [{"name": name, "value": value} for name, value in document.scores.items()],
-        "signals": [{name: getattr(found, name) for name in found.__struct_fields__} for found in document.signals],
+        "signals": [{name: getattr(signal, name) for name in signal.__struct_fields__} for signal in document.signals],
         "dump": item.dump,
         "warc_filename": place.file,
         "warc_record_offset": place.offset,
@@ -115,9 +115,9 @@ class ParquetEncoder:
 
     def add(self, item: Item) -> int:
         """Return the bytes of text: the compressed size is known only when the group is written."""
-        found = row(item)
-        self._rows.append(found)
-        size = len(found["text"].encode())
+        values = row(item)
+        self._rows.append(values)
+        size = len(values["text"].encode())
         self._size += size
         if len(self._rows) >= ROWS or self._size >= GROUP:
             self._write()

@@ -23,16 +23,16 @@ def encode(item: Item, options: FormatOptions) -> bytes:
 
 def read(stream: ByteStream) -> Iterator[DocumentRecord]:
     """Yield the file as one document, or as several of about MOST bytes that end at a blank line."""
-    found: list[bytes] = []
+    lines: list[bytes] = []
     size = 0
     for line in stream.parts(b""):
-        found.append(line)
+        lines.append(line)
         size += len(line)
         if size > MOST and (not line.strip() or size > 4 * MOST):
-            yield _record(stream, b"".join(found))
-            found, size = [], 0
-    if found:
-        yield _record(stream, b"".join(found))
+            yield _record(stream, b"".join(lines))
+            lines, size = [], 0
+    if lines:
+        yield _record(stream, b"".join(lines))
 
 
 def _record(stream: ByteStream, raw: bytes) -> DocumentRecord:

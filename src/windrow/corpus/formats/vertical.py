@@ -14,17 +14,17 @@ def encode(item: Item, options: FormatOptions) -> bytes:
 
 def _body(text: str, language: str, options: FormatOptions) -> str:
     """Glue between two sentences stands outside of both."""
-    found: list[str] = []
+    lines: list[str] = []
     for sentence, glued in sentences.split(text, language):
         if glued:
-            found.append(tokens.GLUE)
-        found += ("<s>", _tokens(sentence, language, options.cut), "</s>")
-    return "\n".join(found)
+            lines.append(tokens.GLUE)
+        lines += ("<s>", _tokens(sentence, language, options.cut), "</s>")
+    return "\n".join(lines)
 
 
 def _tokens(text: str, language: str, cut: Cut) -> str:
     """Escape every token but the glue, which is the object GLUE itself."""
-    found = tokens.lines(text, language, cut)
+    lines = tokens.lines(text, language, cut)
     if "<" in text or "&" in text:
-        found = [line if line is tokens.GLUE else markup.escape(line) for line in found]
-    return "\n".join(found)
+        lines = [line if line is tokens.GLUE else markup.escape(line) for line in lines]
+    return "\n".join(lines)

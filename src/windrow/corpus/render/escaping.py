@@ -58,10 +58,10 @@ def _heading_end(text: str, context: Context) -> str:
 
 def _block_start(text: str, at: int, first: bool) -> int:
     """Return the offset of the character to escape so that no block begins here; -1 if none would."""
-    found = _BLOCK.match(text, at)
-    if not found or (first and found[0] in "|:"):
+    match = _BLOCK.match(text, at)
+    if not match or (first and match[0] in "|:"):
         return -1
-    return found.start("stop") if found["stop"] else at
+    return match.start("stop") if match["stop"] else at
 
 
 class _Writer:
@@ -74,23 +74,23 @@ class _Writer:
         self._escaped = sorted(escaped)
 
     def write(self, signs: Mapping[Mark, str]) -> str:
-        found: list[str] = []
+        parts: list[str] = []
         links, code = 0, False
         for kind, start, end, mark in inline.events(self._text, self._nested, self._lines):
             if kind == "text":
-                found.append(self._code(start, end) if code else self._piece(start, end, links > 0))
+                parts.append(self._code(start, end) if code else self._piece(start, end, links > 0))
             elif kind == "break":
-                found.append("<br>" if self._context.cell else "\\\n")
+                parts.append("<br>" if self._context.cell else "\\\n")
             elif mark is not None:
                 opens = kind == "open"
                 if mark.kind == "code":
                     code = opens
                 elif mark.kind == "link":
                     links += 1 if opens else -1
-                    found.append("[" if opens else f"]({destination(mark.target, self._context.cell)})")
+                    parts.append("[" if opens else f"]({destination(mark.target, self._context.cell)})")
                 else:
-                    found.append(signs[mark])
-        return "".join(found)
+                    parts.append(signs[mark])
+        return "".join(parts)
 
     def _piece(self, start: int, end: int, link: bool) -> str:
         """Return a piece of text between two marks. Its ends must not become a part of them."""
@@ -100,7 +100,7 @@ class _Writer:
             points += [start] if text[start] == "_" else []
             points += [end - 1] if text[end - 1] in "\\!]_" else []
         if link:
-            points += [found.start() for found in _BRACKET.finditer(text, start, end)]
+            points += [match.start() for match in _BRACKET.finditer(text, start, end)]
         if not points:
             return text[start:end]
         edges = [start, *sorted({*points} - {start}), end]
@@ -111,8 +111,8 @@ class _Writer:
         text = self._text[start:end]
         fence = "`" * (longest_run(text) + 1)
         padding = " " if text[0] == "`" or text[-1] == "`" else ""
-        found = f"{fence}{padding}{text}{padding}{fence}"
-        return found.replace("|", "\\|") if self._context.cell else found
+        code = f"{fence}{padding}{text}{padding}{fence}"
+        return code.replace("|", "\\|") if self._context.cell else code
 
 
 def longest_run(text: str) -> int:
@@ -122,14 +122,14 @@ def longest_run(text: str) -> int:
 
 def destination(url: str, cell: bool = False) -> str:
     """Return a URL so that it ends where it ends."""
-    encoded = _URL_ENCODED.sub(lambda found: f"%{ord(found[0]):02X}", url)
-    escaped = _URL_ESCAPED.sub(lambda found: f"\\{found[0]}", encoded)
+    encoded = _URL_ENCODED.sub(lambda match: f"%{ord(match[0]):02X}", url)
+    escaped = _URL_ESCAPED.sub(lambda match: f"\\{match[0]}", encoded)
     return escaped.replace("|", "\\|") if cell else escaped
 
 
 def _escapes(text: str, cell: bool) -> set[int]:
     """Return the offsets of characters to escape wherever they stand."""
-    found: set[int] = set()
+    points: set[int] = set()
     for match in _SPECIAL.finditer(text):
         at, character = match.start(), match[0]
         following = text[at + 1 : at + 2]
@@ -143,8 +143,8 @@ def _escapes(text: str, cell: bool) -> set[int]:
             or (character == "&" and _ENTITY.match(text, at))
             or (character == "|" and cell)
         ):
-            found.add(at)
-    return found
+            points.add(at)
+    return points
 
 
 def _within_word(text: str, at: int) -> bool:

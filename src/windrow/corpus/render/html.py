@@ -60,10 +60,10 @@ def _tag(name: str, *pairs: tuple[str, str]) -> str:
 def _body(page: PageText) -> str:
     comments = [paragraph for paragraph in page.paragraphs if paragraph.kind == "comment"]
     main = [paragraph for paragraph in page.paragraphs if paragraph.kind != "comment"]
-    found = _contents(tree.tree(main))
+    parts = _contents(tree.tree(main))
     if comments:
-        found += f'<section class="comments">\n{_contents(tree.tree(comments))}</section>\n'
-    return found
+        parts += f'<section class="comments">\n{_contents(tree.tree(comments))}</section>\n'
+    return parts
 
 
 def _contents(content: Sequence[Content]) -> str:
@@ -111,13 +111,13 @@ def _inner(node: Node) -> str:
 
 def _items(node: Node) -> str:
     """Return the items of a list. The number of an item is written where it is not one more than that before it."""
-    found, expected = [], 1
+    parts, expected = [], 1
     for item in tree.rows(node):
         jump = node.name == "ol" and item.number and item.number != expected
         value = xml.attributes([("value", str(item.number))]) if jump else ""
-        found.append(f"<li{value}>{_inner(item)}</li>\n")
+        parts.append(f"<li{value}>{_inner(item)}</li>\n")
         expected = (item.number or expected) + 1
-    return "".join(found)
+    return "".join(parts)
 
 
 def _table(node: Node) -> str:

@@ -30,13 +30,13 @@ def breaks(paragraph: Paragraph) -> list[int]:
     places = [at for at, character in enumerate(text) if not character.isspace()]
     if sum(counts) != len(places):
         return []
-    found: list[int] = []
+    points: list[int] = []
     seen = 0
     for count in counts[:-1]:
         seen += count
-        if 0 < seen < len(places) and (not found or places[seen] != found[-1]):
-            found.append(places[seen])
-    return found
+        if 0 < seen < len(places) and (not points or places[seen] != points[-1]):
+            points.append(places[seen])
+    return points
 
 
 def marks(text: str, given: Iterable[Mark], lines: Sequence[int] = ()) -> list[Mark]:
@@ -45,11 +45,11 @@ def marks(text: str, given: Iterable[Mark], lines: Sequence[int] = ()) -> list[M
     Code is innermost, because no markup is read within it: it is divided at the ends of links and lines, and an
     emphasis that begins or ends within it is left out. `lines`: where lines begin.
     """
-    known: dict[str, list[Mark]] = {kind: [] for kind in KINDS}
+    by_kind: dict[str, list[Mark]] = {kind: [] for kind in KINDS}
     for mark in given:
-        if mark.kind in known and (mark.target or mark.kind != "link"):
-            known[mark.kind].append(mark)
-    links, strong, em, code = (_joined(text, known[kind]) for kind in KINDS)
+        if mark.kind in by_kind and (mark.target or mark.kind != "link"):
+            by_kind[mark.kind].append(mark)
+    links, strong, em, code = (_joined(text, by_kind[kind]) for kind in KINDS)
     code = _divided(text, code, sorted({*lines, *(end for link in links for end in (link.start, link.end))}))
     strong = _outside(_uncrossed(text, strong, links), code)
     em = _outside(_uncrossed(text, _uncrossed(text, em, links), strong), code)
@@ -88,14 +88,14 @@ def events(text: str, nested: Sequence[Mark], lines: Sequence[int] = ()) -> Iter
 
 def _joined(text: str, given: list[Mark]) -> list[Mark]:
     """Return the marks of one kind in order. Those that touch are one; of links on the same text the first holds."""
-    found: list[Mark] = []
+    joined: list[Mark] = []
     for mark in sorted(given, key=lambda mark: (mark.start, mark.end)):
         start, end = max(mark.start, 0), min(mark.end, len(text))
-        if found and start <= found[-1].end and found[-1].target == mark.target:
-            found[-1] = Mark(found[-1].start, max(end, found[-1].end), mark.kind, mark.target)
-        elif start < end and (not found or end > found[-1].end):
-            found.append(Mark(max(start, found[-1].end) if found else start, end, mark.kind, mark.target))
-    trimmed = (_trimmed(text, mark.start, mark.end, mark) for mark in found)
+        if joined and start <= joined[-1].end and joined[-1].target == mark.target:
+            joined[-1] = Mark(joined[-1].start, max(end, joined[-1].end), mark.kind, mark.target)
+        elif start < end and (not joined or end > joined[-1].end):
+            joined.append(Mark(max(start, joined[-1].end) if joined else start, end, mark.kind, mark.target))
+    trimmed = (_trimmed(text, mark.start, mark.end, mark) for mark in joined)
     return [mark for mark in trimmed if mark]
 
 
@@ -107,19 +107,19 @@ def _trimmed(text: str, start: int, end: int, mark: Mark) -> Mark | None:
 
 
 def _divided(text: str, given: Sequence[Mark], points: Sequence[int]) -> list[Mark]:
-    found = []
+    divided = []
     for mark in given:
         inner = points[bisect.bisect_right(points, mark.start) : bisect.bisect_left(points, mark.end)]
         edges = [mark.start, *inner, mark.end]
         parts = (_trimmed(text, *pair, mark) for pair in itertools.pairwise(edges))
-        found += [part for part in parts if part]
-    return found
+        divided += [part for part in parts if part]
+    return divided
 
 
 def _uncrossed(text: str, given: Sequence[Mark], outer: Sequence[Mark]) -> list[Mark]:
     """Divide marks that cross one of another kind at its end."""
     starts = [mark.start for mark in outer]
-    found = []
+    uncrossed = []
     for mark in given:
         points = []
         first, last = _around(outer, starts, mark.start), _around(outer, starts, mark.end)
@@ -127,8 +127,8 @@ def _uncrossed(text: str, given: Sequence[Mark], outer: Sequence[Mark]) -> list[
             points.append(first.end)
         if last and last.start > mark.start:
             points.append(last.start)
-        found += _divided(text, [mark], points)
-    return found
+        uncrossed += _divided(text, [mark], points)
+    return uncrossed
 
 
 def _outside(given: Sequence[Mark], code: Sequence[Mark]) -> list[Mark]:
@@ -138,5 +138,5 @@ def _outside(given: Sequence[Mark], code: Sequence[Mark]) -> list[Mark]:
 
 def _around(marks: Sequence[Mark], starts: Sequence[int], point: int) -> Mark | None:
     """Return the mark in which an offset lies, not at its ends. The marks are in order and do not overlap."""
-    found = bisect.bisect_left(starts, point) - 1
-    return marks[found] if found >= 0 and point < marks[found].end else None
+    index = bisect.bisect_left(starts, point) - 1
+    return marks[index] if index >= 0 and point < marks[index].end else None

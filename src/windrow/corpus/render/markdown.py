@@ -27,7 +27,7 @@ def markdown(page: PageText) -> str:
 
 def _blocks(content: Sequence[Content]) -> list[list[str]]:
     """Return the lines of each block."""
-    found: list[list[str]] = []
+    blocks: list[list[str]] = []
     previous, other = "", False
     for part in content:
         if isinstance(part, LeafBlock):
@@ -39,8 +39,8 @@ def _blocks(content: Sequence[Content]) -> list[list[str]]:
         else:
             previous, lines = "", _node(part)
         if lines:
-            found.append(lines)
-    return found
+            blocks.append(lines)
+    return blocks
 
 
 def _spaced(blocks: Sequence[list[str]]) -> list[str]:
@@ -97,10 +97,10 @@ def _list(node: Node, other: bool) -> list[str]:
     items = _defined(node) if node.name == "dl" else [child for child in node.children if isinstance(child, Node)]
     tight = all(map(_is_tight, items))
     lines: list[str] = []
-    for place, item in enumerate(items):
+    for index, item in enumerate(items):
         sign = "*" if other else "-"
         if node.name == "ol":
-            sign = f"{item.number or place + 1}{')' if other else '.'}"
+            sign = f"{item.number or index + 1}{')' if other else '.'}"
         blocks = _blocks(item.children)
         inner = [line for block in blocks for line in block] if tight else _spaced(blocks)
         if not inner:

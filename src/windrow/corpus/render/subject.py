@@ -90,23 +90,23 @@ def headed(page: PageText) -> PageText:
     paragraphs = page.paragraphs
     if not paragraphs or not page.title or any(paragraph.structure == TITLE for paragraph in paragraphs):
         return page
-    found = _headline(page)
-    if found is None:
+    headline = _headline(page)
+    if headline is None:
         shown = (Paragraph(page.title, heading=True, structure=TITLE), *paragraphs)
     else:
-        title = msgspec.structs.replace(paragraphs[found], structure=TITLE)
-        shown = (*paragraphs[:found], title, *paragraphs[found + 1 :])
+        title = msgspec.structs.replace(paragraphs[headline], structure=TITLE)
+        shown = (*paragraphs[:headline], title, *paragraphs[headline + 1 :])
     return msgspec.structs.replace(page, paragraphs=shown)
 
 
 def headless(page: PageText) -> PageText:
     """Return the page without its headline."""
-    found = _headline(page)
+    headline = _headline(page)
     shown = tuple(
         [
             paragraph
             for number, paragraph in enumerate(page.paragraphs)
-            if paragraph.structure != TITLE and number != found
+            if paragraph.structure != TITLE and number != headline
         ]
     )
     return msgspec.structs.replace(page, paragraphs=shown)

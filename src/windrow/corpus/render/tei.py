@@ -90,20 +90,20 @@ def _profile(page: PageText) -> str:
 
 
 def _sections(content: Sequence[Content]) -> str:
-    found: list[str] = []
+    sections: list[str] = []
     levels: list[int] = []  # of the divisions that are open
     for part in content:
         level = HEADINGS.get(part.form) if isinstance(part, LeafBlock) else None
         if level is None or not isinstance(part, LeafBlock):
-            found.append(_block(part))
+            sections.append(_block(part))
             continue
         level = 0 if part.form == "title" else level
         while levels and levels[-1] >= level:
             levels.pop()
-            found.append("</div>\n")
+            sections.append("</div>\n")
         levels.append(level)
-        found.append(f"<div>\n<head>{_text(part.paragraph)}</head>\n")
-    return "".join([*found, "</div>\n" * len(levels)])
+        sections.append(f"<div>\n<head>{_text(part.paragraph)}</head>\n")
+    return "".join([*sections, "</div>\n" * len(levels)])
 
 
 def _blocks(content: Sequence[Content]) -> str:
@@ -157,19 +157,19 @@ def _inner(node: Node) -> str:
 
 def _glossary(node: Node) -> str:
     """Terms and definitions alternate in TEI; one that is missing is empty. A term is a text without blocks."""
-    found: list[str] = []
+    parts: list[str] = []
     termed = False
     for child in tree.rows(node):
         if child.name == "dt":
             terms = "<lb/>\n".join([_text(leaf.paragraph) for leaf in tree.leaves(child)])
-            found += ["<item/>\n"] if termed else []
-            found.append(f"<label>{terms}</label>\n")
+            parts += ["<item/>\n"] if termed else []
+            parts.append(f"<label>{terms}</label>\n")
         else:
-            found += [] if termed else ["<label/>\n"]
-            found.append(f"<item>{_inner(child)}</item>\n")
+            parts += [] if termed else ["<label/>\n"]
+            parts.append(f"<item>{_inner(child)}</item>\n")
         termed = child.name == "dt"
-    found += ["<item/>\n"] if termed else []
-    return f'<list type="gloss">\n{"".join(found)}</list>\n'
+    parts += ["<item/>\n"] if termed else []
+    return f'<list type="gloss">\n{"".join(parts)}</list>\n'
 
 
 def _table(node: Node) -> str:

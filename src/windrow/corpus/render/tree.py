@@ -80,10 +80,10 @@ def rows(table: Node) -> list[Node]:
 
 def leaves(node: Node) -> list[LeafBlock]:
     """Return every paragraph below a node."""
-    found: list[LeafBlock] = []
+    blocks: list[LeafBlock] = []
     for child in node.children:
-        found += [child] if isinstance(child, LeafBlock) else leaves(child)
-    return found
+        blocks += [child] if isinstance(child, LeafBlock) else leaves(child)
+    return blocks
 
 
 def code(node: Node) -> str:
@@ -93,13 +93,13 @@ def code(node: Node) -> str:
 
 def _cells(row: Node) -> list[Node]:
     """Return the cells of a row. A number that comes again is that of a cell which another row interrupted."""
-    found: dict[int, Node] = {}
+    cells: dict[int, Node] = {}
     for child in row.children:
         if isinstance(child, Node):
-            known = found.setdefault(child.number, child)
-            if known is not child:
-                known.children += child.children
-    return list(found.values())
+            cell = cells.setdefault(child.number, child)
+            if cell is not child:
+                cell.children += child.children
+    return list(cells.values())
 
 
 def _step(node: Node) -> Step:
@@ -110,8 +110,8 @@ def _heading(paragraph: Paragraph) -> str:
     """Return the form of a paragraph whose structure names none: the level of a heading may be in its path."""
     if not paragraph.heading:
         return "p"
-    found = _LEVEL.search(paragraph.path)
-    return f"h{found[1]}" if found else "h2"
+    match = _LEVEL.search(paragraph.path)
+    return f"h{match[1]}" if match else "h2"
 
 
 @functools.lru_cache(4096)

@@ -37,7 +37,7 @@ def target(url: str) -> str:
     """Return a URL for a link; "" for one that would run a script."""
     if not _SCHEME.match(url):
         return ""
-    return _UNSAFE.sub(lambda found: f"%{ord(found[0]):02X}", _FOREIGN.sub("", url))
+    return _UNSAFE.sub(lambda match: f"%{ord(match[0]):02X}", _FOREIGN.sub("", url))
 
 
 def language(code: str) -> str:
@@ -54,14 +54,14 @@ def text(paragraph: Paragraph, opening: Open, closing: Mapping[str, str], line_e
     lines = inline.breaks(paragraph)
     if not paragraph.marks and not lines:
         return escape(paragraph.text)
-    found: list[str] = []
+    parts: list[str] = []
     for kind, start, end, mark in inline.events(
         paragraph.text, inline.marks(paragraph.text, paragraph.marks, lines), lines
     ):
         if kind == "text":
-            found.append(escape(paragraph.text[start:end]))
+            parts.append(escape(paragraph.text[start:end]))
         elif kind == "break":
-            found.append(line_end)
+            parts.append(line_end)
         elif mark is not None and (tag := opening(mark)):
-            found.append(tag if kind == "open" else closing[mark.kind])
-    return "".join(found)
+            parts.append(tag if kind == "open" else closing[mark.kind])
+    return "".join(parts)

@@ -63,8 +63,8 @@ class Words(msgspec.Struct, frozen=True):
 @functools.cache
 def of(language: str) -> Words:
     """Return the words of a language; one without a list gets the words that many languages share."""
-    found = _table().get(_LIKE.get(language, language)) or _table()["und"]
-    before, numbered, after, closing, starts = (found.get(kind, frozenset()) for kind in KINDS)
+    words = _table().get(_LIKE.get(language, language)) or _table()["und"]
+    before, numbered, after, closing, starts = (words.get(kind, frozenset()) for kind in KINDS)
     return Words(
         language=language,
         before=before,
@@ -79,8 +79,8 @@ def of(language: str) -> Words:
 @functools.cache
 def _table() -> dict[str, dict[str, frozenset[str]]]:
     """Return language -> kind -> words."""
-    found: dict[str, dict[str, frozenset[str]]] = {}
+    table: dict[str, dict[str, frozenset[str]]] = {}
     for line in (resources.files("windrow.corpus.segment") / "abbreviations.tsv").read_text("utf-8").splitlines():
         language, kind, words = line.split("\t")
-        found.setdefault(language, {})[kind] = frozenset(words.split())
-    return found
+        table.setdefault(language, {})[kind] = frozenset(words.split())
+    return table

@@ -37,7 +37,7 @@ def cut(run: str, language: str = "") -> list[str]:
     """Return the clusters of a run of such letters; joined, they are the run."""
     if SPACE not in run:
         return _CLUSTER.findall(run)
-    found: list[str] = []
+    clusters: list[str] = []
     for part in re.findall(rf"[^{SPACE}]*+{SPACE}++|[^{SPACE}]++", run):
-        found += [part] if len(part) <= _MARKED else _CLUSTER.findall(part)
-    return found
+        clusters += [part] if len(part) <= _MARKED else _CLUSTER.findall(part)
+    return clusters

@@ -71,14 +71,14 @@ class _FullStop(NamedTuple):
 def split(text: str, language: str = "") -> list[tuple[str, bool]]:
     """Return each sentence, and whether it follows the one before without a space. `language`: ISO 639-3."""
     cuts = _cuts(text, language)
-    found = []
+    sentences = []
     start = 0
     for end in (*cuts, len(text)):
         sentence = text[start:end].strip()
         if sentence:
-            found.append((sentence, start > 0 and not text[start].isspace()))
+            sentences.append((sentence, start > 0 and not text[start].isspace()))
         start = end
-    return found
+    return sentences
 
 
 def _cuts(text: str, language: str) -> list[int]:
@@ -97,8 +97,8 @@ def _cuts(text: str, language: str) -> list[int]:
 
 
 def _first_word(text: str, start: int) -> int:
-    found = _WORD.search(text, start)
-    return found.start() if found else len(text)
+    match = _WORD.search(text, start)
+    return match.start() if match else len(text)
 
 
 @functools.cache
@@ -180,35 +180,35 @@ def _opened(text: str, start: int) -> bool:
     return text[start : start + 3].lstrip()[:1] in tuple(_OPEN)
 
 
-def _stops(place: _FullStop) -> bool:
+def _stops(stop: _FullStop) -> bool:
     """Return whether a full stop ends a sentence. The next word does not begin with a small letter."""
-    word, words = place.word, place.words
+    word, words = stop.word, stop.words
     short = re.split(r"[-/'’]", word)[-1].lower()
     if not word:
         return True
-    if (place.number == 1 and _LABEL.fullmatch(word)) or (place.number == 2 and _CAPTION.fullmatch(word)):
+    if (stop.number == 1 and _LABEL.fullmatch(word)) or (stop.number == 2 and _CAPTION.fullmatch(word)):
         return False
     if short in words.before or word.lower() in words.before:
         return False
-    if place.following.lower() in words.starts and not place.initial:
+    if stop.following.lower() in words.starts and not stop.initial:
         return True
-    if short in words.numbered and (place.following[:1].isdigit() or _ROMAN.fullmatch(place.following)):
+    if short in words.numbered and (stop.following[:1].isdigit() or _ROMAN.fullmatch(stop.following)):
         return False
     if _NUMBER.fullmatch(word):
-        return not _ordinal(word, place)
+        return not _ordinal(word, stop)
     if word.lower() in words.closing:
         return True
     return not (short in words.after or _abbreviated(word, short, words.language))
 
 
-def _ordinal(number: str, place: _FullStop) -> bool:
+def _ordinal(number: str, stop: _FullStop) -> bool:
     """Return whether it is an ordinal or part of a date: am 3. Oktober, 28. 10. 1918, 1918. 10. 28."""
-    if place.words.language not in _ORDINAL:
+    if stop.words.language not in _ORDINAL:
         return False
     last = re.split(r"\D", number)[-1]
-    if place.following[:1].isdigit():
-        return len(last) <= 2 or place.words.language == "hun"
-    return len(last) <= 2 and place.words.language in _GERMAN
+    if stop.following[:1].isdigit():
+        return len(last) <= 2 or stop.words.language == "hun"
+    return len(last) <= 2 and stop.words.language in _GERMAN
 
 
 def _abbreviated(word: str, short: str, language: str) -> bool:

@@ -48,26 +48,26 @@ def lines(text: str, language: str = "", cut: Cut = builtin) -> list[str]:
     apart = language == "eng" or language in _ELIDING
     words = abbreviations.of(language)
     rows = _pattern().findall(text)
-    found: list[str] = []
+    tokens: list[str] = []
     for number, (space, token, _) in enumerate(rows):
-        if not space and found:
-            if token == "." and _shortened(found[-1], rows[number + 1 : number + 2], words):  # noqa: S105 - of a text
-                found[-1] += token
+        if not space and tokens:
+            if token == "." and _shortened(tokens[-1], rows[number + 1 : number + 2], words):  # noqa: S105 - of a text
+                tokens[-1] += token
                 continue
-            found.append(GLUE)
+            tokens.append(GLUE)
         if token >= scripts.FIRST and _RUN.match(token) and token[-1] != ".":
-            _glue(found, cut(token, language))
+            _glue(tokens, cut(token, language))
         elif apart and ("'" in token or "’" in token):
-            _glue(found, _pieces(token, language))
+            _glue(tokens, _pieces(token, language))
         else:
-            found.append(token)
-    return found
+            tokens.append(token)
+    return tokens
 
 
-def _glue(found: list[str], pieces: list[str]) -> None:
-    found.append(pieces[0])
+def _glue(tokens: list[str], pieces: list[str]) -> None:
+    tokens.append(pieces[0])
     for piece in pieces[1:]:
-        found += (GLUE, piece)
+        tokens += (GLUE, piece)
 
 
 def _shortened(word: str, following: list[tuple[str, str, str]], words: Words) -> bool:
