@@ -176,9 +176,9 @@ def print_sections(sections: Iterable[Section]) -> None:
     rows = [row for _, section in shown for row in section]
     label = max([len(row[0]) for row in rows], default=0)
     value = max([len(row[1]) for row in rows], default=0)
-    for heading, lines in shown:
+    for heading, entries in shown:
         out.print(f"\n{heading}")
-        for name, number, note in lines:
+        for name, number, note in entries:
             out.print(f"  {name:<{label}}  {number:>{value}}  {note}".rstrip())
 
 
