@@ -21,7 +21,7 @@ Everything is deterministic: the same pages in the same order give the same mode
 four alone; `training` imports this module, never the other way round.
 
 The paper is DGWC, "A Distributed and Generic Web Identity". The constants keep the paper's names for its numbers.
-Where the paper leaves a choice, docs/extraction-lines.md gives ours and the reason.
+Where the paper leaves a choice, decision 60 gives ours and the reason.
 """
 
 import functools
