@@ -176,26 +176,14 @@ def test_user_names_and_passwords_are_not_carried_along() -> None:
     assert task.url.text == "http://b.test/"
 
 
-def test_a_robots_txt_that_moved_is_requested_there_for_its_origin() -> None:
-    task = Task(url("http://a.test/robots.txt"), kind=Kind.FILE, file="robots")
-    hops: list[Task] = []
-    while (onward := outcomes.moved(capture(301, ("Location", f"http://b.test/{len(hops)}"), task=task))) is not None:
-        hops.append(onward)
-        task = onward
-    assert len(hops) == 5
-    assert {(hop.file, hop.via, hop.url.host) for hop in hops} == {("robots", "http://a.test", "b.test")}
-
-
-def test_a_tdmrep_json_that_moved_is_requested_in_the_same_way() -> None:
-    task = Task(url("http://a.test/.well-known/tdmrep.json"), kind=Kind.FILE, file="tdmrep")
-    onward = outcomes.moved(capture(302, ("Location", "https://b.test/policy"), task=task))
-    assert onward is not None
-    assert (onward.file, onward.via, onward.url.text, onward.redirects) == (
-        "tdmrep",
-        "http://a.test",
-        "https://b.test/policy",
-        1,
-    )
+@pytest.mark.parametrize(("file", "status"), [("robots", 301), ("tdmrep", 302)])
+def test_a_well_known_file_that_moved_is_requested_there_five_times_at_most(file: str, status: int) -> None:
+    task = Task(url("http://a.test/file"), kind=Kind.FILE, file=file)
+    hops: list[str] = []
+    while (there := outcomes.moved(capture(status, ("Location", f"http://b.test/{len(hops)}"), task=task))) is not None:
+        hops.append(there.text)
+        task = msgspec.structs.replace(task, url=there, redirects=task.redirects + 1, via="http://a.test")
+    assert hops == [f"http://b.test/{hop}" for hop in range(5)]
 
 
 def test_a_robots_txt_that_is_present_or_has_no_usable_target_did_not_move() -> None:

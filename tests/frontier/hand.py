@@ -131,9 +131,7 @@ class Hand:
     def move(self, lease: Lease, target: str) -> None:
         """Let a file redirect to another place."""
         [each] = lease.tasks
-        hops = each.redirects + 1
-        moved = task(target, kind=Kind.FILE, file=each.file, priority=0, redirects=hops, via=needed_by(each))
-        self.ack(each, Reason.REDIRECT, [moved])
+        self.ack(each, Reason.REDIRECT, moved=task(target).url)
         self.release(lease)
 
     def ack(self, each: Task, reason: Reason = Reason.OK, links: Iterable[Task] = (), **fields: object) -> Entry:

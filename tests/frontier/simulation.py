@@ -285,9 +285,7 @@ class Simulation:
             return self.failure(each, Reason.SERVER_ERROR, origins)
         target = urls.parse(host.robots)
         if target is not None and each.redirects < 5:
-            hops = each.redirects + 1
-            moved = Task(target, Kind.FILE, priority=0, redirects=hops, via=needed_by(each), file=each.file)
-            return Report(0, each, Reason.REDIRECT, "", self.now, status=301, links=(moved,))
+            return Report(0, each, Reason.REDIRECT, "", self.now, status=301, moved=target)
         needing = self.world.hosts[needed_by(each).partition("//")[2]]
         origin = Origin(needed_by(each), self.now, self.now, self.now + 86400, delay=needing.delay)
         reason = Reason.NOT_FOUND if host.robots == "absent" else Reason.OK

@@ -22,6 +22,7 @@ from windrow.records import (
     Reason,
     Report,
     Task,
+    Url,
     Watermark,
 )
 
@@ -99,6 +100,7 @@ def entries(draw: st.DrawFn) -> Entry:
         address=draw(WORDS),
         origin=draw(st.none() | ORIGINS),
         rules=draw(TIMES),
+        moved=draw(st.none() | URLS),
     )
     kept = draw(st.integers(0, len(admitted)))
     refused = draw(st.dictionaries(WORDS, NUMBERS, max_size=3))
@@ -178,6 +180,30 @@ def test_a_log_from_before_the_exchange_is_read_and_a_crawl_without_shards_write
     assert zlib.decompress(log.encode(found), 31) == old
 
 
+def test_a_log_from_before_moved_files_had_a_field_is_read_and_written_as_it_was() -> None:
+    """Such a log has the redirect of a well-known file without its target, and links as they are now."""
+    old = (
+        b'{"frame":3,"time":1.5,"lengths":{}}\n'
+        b'{"url":"http://a.example.org/robots.txt","reason":"redirect","time":1.25,"detail":"http://b.example.org/r",'
+        b'"status":301,"kind":1,"priority":0,"file":"robots"}\n'
+        b'{"url":"http://a.example.org/","reason":"ok","time":1.5,"seq":1,"status":200,'
+        b'"admitted":[["http://a.example.org/b",128,1,0,0]]}\n'
+    )
+    file, page = log.decode(old).entries
+    assert (file.report.moved, file.report.links, file.report.task.file) == (None, (), "robots")
+    assert [task.url for task in page.admitted] == [url("b")]
+    again = zlib.decompress(log.encode(log.decode(old)), 31)
+    assert list(map(json.loads, again.splitlines())) == list(map(json.loads, old.splitlines()))
+
+
+def test_the_place_to_which_a_file_was_moved_is_in_the_log() -> None:
+    own = Task(url("robots.txt"), Kind.FILE, file="robots")
+    report = Report(seq=1, task=own, reason=Reason.REDIRECT, detail="", time=1.0, moved=url("elsewhere"))
+    text = zlib.decompress(log.encode(frame(1, Entry(report))), 31)
+    assert json.loads(text.splitlines()[1])["moved"] == "http://a.example.org/elsewhere"
+    assert log.decode(text).entries == (Entry(report),)
+
+
 def test_links_that_were_not_admitted_are_not_in_the_log() -> None:
     report = Report(seq=1, task=Task(url("a")), reason=Reason.OK, detail="", time=1.0, links=(Task(url("b")),))
     text = zlib.decompress(log.encode(frame(1, Entry(report))), 31)
@@ -190,6 +216,8 @@ def _other_than(default: object, kind: object) -> object:
         return Place("warc/x", 1, 2)
     if kind == Origin | None:
         return Origin(name="http://a.example.org", stamp=1.0, fetched=1.0, expires=2.0)
+    if kind == Url | None:
+        return url("elsewhere")
     if kind is Reason:
         return Reason.TIMEOUT
     return {

@@ -85,7 +85,7 @@ async def _fetch_for(others: Neighbours, task: Task, visit: Visit) -> None:
     if answer is None:
         return
     outcome = _outcome(steady(answer, visit.last), stations)
-    await _record(msgspec.structs.replace(outcome, links=()), answer, visit)
+    await _record(outcome, answer, visit)
     others.tell(answer)
     visit.host_is_free()
 
@@ -135,8 +135,9 @@ def _understood(answer: Capture | Failure, known: Origin | None, stations: Stati
     """Return what an answer means: the file was moved to another place, or this is all there is to know."""
     outcome = _outcome(answer, stations)
     there = outcomes.moved(answer) if isinstance(answer, Capture) else None
-    if there is not None and not (origin.FILES[there.file].scoped and stations.scope.refuses_origin(there.url)):
-        return msgspec.structs.replace(outcome, links=(there,))
+    scoped = origin.FILES[answer.task.file].scoped
+    if there is not None and not (scoped and stations.scope.refuses_origin(there)):
+        return msgspec.structs.replace(outcome, moved=there)
     learnt = origin.learn(known, answer, stations.options, now)
     unavailable = answer.task.file == origin.ROBOTS and learnt.access is not Access.OPEN
     if unavailable and isinstance(answer, Capture) and outcome.reason is not Reason.THROTTLED:

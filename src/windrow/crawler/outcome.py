@@ -12,7 +12,7 @@ from windrow.decide import Candidate, Decision
 from windrow.frontier.policy import retry
 from windrow.frontier.policy.scope import Scope
 from windrow.judge.focus.relevance import RELEVANCE
-from windrow.origin import needed_by, robots
+from windrow.origin import robots
 from windrow.records import Access, Capture, Failure, Kind, Link, Origin, Place, Reason, Report, Task, Url
 
 _DAY = 86400.0
@@ -43,6 +43,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     truncated: str = ""  # see Capture
     address: str = ""  # of a RESOLVE task
     origin: Origin | None = None  # of a FILE task: what is known of the origin from now on
+    moved: Url | None = None  # of a FILE task: where a redirect says that the file is
     rules: float = 0.0  # stamp of the Origin under which the task was requested or refused
 
 
@@ -95,6 +96,7 @@ def report(outcome: Outcome, reading: Reading | None, decision: Decision | None,
         rules=outcome.rules,
         links=reading.links if reading is not None else outcome.links,
         refused=reading.refused if reading is not None else outcome.refused,
+        moved=outcome.moved,
         truncated=outcome.truncated,
     )
 
@@ -232,17 +234,13 @@ def session_redirect(capture: Capture) -> str:
     return text if text != own.text else ""
 
 
-def moved(capture: Capture) -> Task | None:
-    """Return the task for a well-known file that a redirect moved; None if it is not moved, or moved too often."""
+def moved(capture: Capture) -> Url | None:
+    """Return the URL to which a redirect moved a well-known file; None if it is not moved, or moved too often."""
     task = capture.task
     if reason(capture) is not Reason.REDIRECT or task.redirects >= _HOPS:
         return None
     location = capture.header("location") or ""
-    target = urls.redirect(task.url.text, location) if location else None
-    if target is None:
-        return None
-    hops = task.redirects + 1
-    return Task(target, kind=Kind.FILE, priority=0, redirects=hops, via=needed_by(task), file=task.file)
+    return urls.redirect(task.url.text, location) if location else None
 
 
 def followed(task: Task, links: Iterable[Link], scope: Scope, refused: dict[str, int]) -> tuple[Task, ...]:

@@ -117,6 +117,11 @@ _ARRAYS: Any = list.__class_getitem__(Admitted)
 _NUMBERS: Any = tuple.__class_getitem__(tuple(field.type for field in msgspec.structs.fields(Place)))
 _IN_REPORT: Mapping[Any, _Codec] = {
     Url: _Codec(str, lambda url: url.text, lambda text, _: urls.restored(text)),
+    Url | None: _Codec(
+        str | None,
+        lambda url: None if url is None else url.text,
+        lambda text, _: None if text is None else urls.restored(text),
+    ),
     Place | None: _Codec(
         _NUMBERS | None,
         lambda place: None if place is None else msgspec.structs.astuple(place),

@@ -12,7 +12,7 @@ from windrow.records.exchange import Capture, Failure, Place
 from windrow.records.frame import Frame
 from windrow.records.lease import Access, Closing, FileState, Grant, Lease, Origin, OriginFile
 from windrow.records.order import Carried, Controls, Order
-from windrow.records.page import KEPT_KINDS, Mark, Page, Paragraph, Signal, Verdict
+from windrow.records.page import KEPT_KINDS, ListedUrl, Listing, Mark, Page, Paragraph, Signal, Verdict
 from windrow.records.report import Counts, Entry, Fate, Receipt, Report
 from windrow.records.shard import Arrival, Exchanged, Made, Watermark
 from windrow.records.task import MOST_DESCRIBED, MOST_HINTS, MOST_REQUEST, Kind, Link, Reason, Task, Url
@@ -44,6 +44,8 @@ __all__ = [
     "Kind",
     "Lease",
     "Link",
+    "ListedUrl",
+    "Listing",
     "Made",
     "Mark",
     "Order",

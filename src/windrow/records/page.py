@@ -2,7 +2,7 @@
 
 import msgspec
 
-from windrow.records.task import Link, Reason
+from windrow.records.task import Link, Reason, Url
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -64,6 +64,20 @@ class Page(msgspec.Struct, frozen=True):
     # tools. Attributes of <html> that such tools set have the names "html lang" and "html class".
     metas: tuple[tuple[str, str], ...] = ()
     licences: tuple[str, ...] = ()  # URLs that the page links as its licence
+
+
+class ListedUrl(msgspec.Struct, frozen=True, gc=False):
+    """An entry of a listing."""
+
+    url: Url
+    changed: float = 0.0  # epoch seconds when its page was last changed, as the listing says; 0: it does not say
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """What a file that lists pages says, such as a sitemap or a feed: it is no page and has no text."""
+
+    links: tuple[ListedUrl, ...] = ()
+    nofollow: bool = False  # its X-Robots-Tag
 
 
 class Signal(msgspec.Struct, frozen=True, omit_defaults=True):

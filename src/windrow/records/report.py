@@ -4,7 +4,7 @@ import msgspec
 
 from windrow.records.exchange import Place
 from windrow.records.lease import Closing, Origin
-from windrow.records.task import Reason, Task
+from windrow.records.task import Reason, Task, Url
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -38,7 +38,9 @@ class Report(msgspec.Struct, frozen=True):
     origin: Origin | None = None  # of a FILE task: what is known of the origin from now on
     rules: float = 0.0  # stamp of the Origin that allowed the request
     truncated: str = ""  # of the capture: "length", "time" or "disconnect"
-    links: tuple[Task, ...] = ()  # links to admit, or the place where a well-known file was moved
+    moved: Url | None = None  # of a FILE task: where a redirect says that the file is
+    # What follows is not in the log: the entry says what the frontier made of it.
+    links: tuple[Task, ...] = ()  # links to admit
     refused: dict[str, int] = {}  # links out of scope, counted by rule
 
 

@@ -25,7 +25,7 @@ from windrow.frontier.policy.health import ROBOTS
 from windrow.frontier.policy.rank import Term
 from windrow.frontier.store.protocol import Store
 from windrow.frontier.store.rows import CODES, HostRow
-from windrow.records import Closing, Entry, Kind, Reason, Report, Task
+from windrow.records import Closing, Entry, Kind, Reason, Report, Task, Url
 
 
 class Views(msgspec.Struct, frozen=True):
@@ -239,9 +239,9 @@ class Acks:
             self._territory.asked.pop(task, None)
             if self._territory.foreign(task):
                 return  # the shard that needs it learns from the answer
-        if report.links and report.origin is None:
-            for moved in report.links if live else ():  # after a restart the origin requests the file again
-                self.start_errand(moved)
+        if report.moved is not None:
+            if live:  # after a restart the origin requests the file again
+                self.start_errand(_moved(task, report.moved))
         elif report.origin is not None or (live and task.file == ROBOTS):
             self._learn(report)
 
@@ -274,6 +274,12 @@ class Acks:
         if host is not None and name in host.awaited:
             del host.awaited[name]
             self._dispatcher.put_back(host)
+
+
+def _moved(task: Task, there: Url) -> Task:
+    """Return the task for a well-known file at the place to which a redirect moved it."""
+    hops = task.redirects + 1
+    return Task(there, kind=Kind.FILE, priority=0, redirects=hops, via=needed_by(task), file=task.file)
 
 
 def _valued(values: Values, terms: tuple[Term, ...], report: Report, rows: RowCache) -> admission.Ranked:
