@@ -1,4 +1,4 @@
-"""Capture -> Refined: extract the page, judge it, and hash its n-grams.
+"""Capture -> Refined: read the page, judge it, and hash its n-grams.
 
 This is everything that can be said of a page without other pages. It is pure, so a crawl runs it in worker processes
 and a batch job over archive files, with the same result. `dedup.decide` then compares the page with earlier ones.
@@ -9,20 +9,22 @@ from collections.abc import Callable
 
 import msgspec
 
-from windrow import dedup, extraction
+from windrow import dedup
 from windrow.config import Config
 from windrow.corpus import document
 from windrow.corpus.document import Draft
 from windrow.dedup import ngrams
 from windrow.dedup.ngrams import Ngrams
+from windrow.extraction import readers
 from windrow.frontier.policy import hints, scope
 from windrow.judge import soft404
 from windrow.judge.focus import topic
 from windrow.judge.panel import Judged, Panel
 from windrow.judge.ruling import Headers
-from windrow.records import Capture, Link, Page, Reason, Url, Verdict
+from windrow.records import Capture, Link, Listing, Page, Reason, Url, Verdict
 
 _REMEMBERED = 1 << 14  # links
+_LISTED = 50_000  # entries of a listing that are read, as many as the protocol of sitemaps allows
 # The headers that the built-in judges read.
 _RELEVANT = re.compile(
     rb"(?im)^(?:x-robots-tag|tdm-reservation|tdm-policy|content-usage|link|x-[a-z-]*translat[a-z-]*)[ \t]*:"
@@ -41,6 +43,9 @@ class Refined(msgspec.Struct, frozen=True, array_like=True, tag=0):
     ngrams: Ngrams | None = None  # of its paragraphs, if near-duplicates are to be found
     words: int = 0  # of its paragraphs, if `ngrams` does not say it
     charset: str = ""  # with which it was decoded
+    # Of a listing: when the page of each link was last changed, as the listing says, in epoch seconds; 0: it does not.
+    # Nothing reads it yet; it is here for crawls that request pages again.
+    changed: tuple[float, ...] = ()
 
 
 class Refiner:
@@ -61,11 +66,15 @@ class Refiner:
         self._scope = scope.Scope(config.scope)
         self._requisites = config.extract.max_links if config.scope.requisites else 0  # of a page, at most
         self._known: dict[int, Link | str] = {}  # key -> the link as it is sent, or the rule that refuses it
-        self._extract = extraction.extractor(config, self._known if self._hinting else None)
+        self._read = readers.table(config, self._known if self._hinting else None)
+        self.reader = self._read.reader  # of a capture: its limits are the worker's affair
 
     def __call__(self, capture: Capture, sketch: str = "") -> Refined:
         """Refine a page. `sketch`: the soft-404 sketch of its origin; "" if none is known."""
-        return self.judged(capture, self._extract(capture), sketch)
+        result = self._read(capture)
+        if isinstance(result, Listing):
+            return self._listed(capture, result, sketch)
+        return self.judged(capture, result, sketch)
 
     def judged(self, capture: Capture, page: Page, sketch: str = "") -> Refined:
         """Refine a page whose text was extracted already, by this extractor or another program."""
@@ -98,7 +107,15 @@ class Refiner:
 
     def sketch(self, capture: Capture) -> str:
         """Return the soft-404 sketch of an origin's answer for a page that cannot exist; "" if it has no words."""
-        return soft404.sketch(self._extract(capture))
+        return soft404.sketch(self._read.page(capture))
+
+    def _listed(self, capture: Capture, listing: Listing, sketch: str) -> Refined:
+        """Refine a listing: a page without text, whose links are followed like those of any page."""
+        entries = {entry.url.key: entry for entry in listing.links[:_LISTED]}
+        links = tuple([Link(entry.url) for entry in entries.values()])
+        refined = self.judged(capture, Page(links=links, nofollow=listing.nofollow), sketch)
+        changed = tuple([entries[link.url.key].changed for link in refined.links])
+        return msgspec.structs.replace(refined, changed=changed)
 
     def _headers(self, capture: Capture) -> Headers:
         """Return the response headers, or none if no judge would read them: few pages have such a header."""

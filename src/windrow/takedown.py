@@ -18,7 +18,7 @@ RULE = "takedown"  # the name of the rule that refuses a URL of the list
 UNFINISHED = "purge.redo"  # in a crawl's directory: a purge is under way, or was interrupted
 
 
-class Listing(msgspec.Struct, frozen=True):
+class TakedownLine(msgspec.Struct, frozen=True):
     """One line of a list."""
 
     file: str
@@ -33,9 +33,9 @@ class Takedown:
     """The lines of one or several lists, ready to be compared with many URLs."""
 
     def __init__(self) -> None:
-        self._names: dict[str, Listing] = {}  # hosts and domains
-        self._pages: dict[str, Listing] = {}  # URLs without scheme
-        self._prefixes: dict[str, Listing] = {}  # beginnings of URLs without scheme
+        self._names: dict[str, TakedownLine] = {}  # hosts and domains
+        self._pages: dict[str, TakedownLine] = {}  # URLs without scheme
+        self._prefixes: dict[str, TakedownLine] = {}  # beginnings of URLs without scheme
         self._starts: tuple[str, ...] = ()  # the same, for str.startswith
 
     def __bool__(self) -> bool:
@@ -49,7 +49,7 @@ class Takedown:
             raise ConfigError(f"{path} is not UTF-8; it must have one URL, host or domain per line") from None
         for number, line in enumerate(lines, 1):
             entry = re.sub(r"(^|\s)#.*", "", line).strip()
-            if entry and not self._add(Listing(path.name, number, entry)):
+            if entry and not self._add(TakedownLine(path.name, number, entry)):
                 raise ConfigError(
                     f"{path}, line {number}: {entry!r} is neither a URL nor a host or domain; fix or remove that line"
                 )
@@ -70,14 +70,14 @@ class Takedown:
         """Return whether the list has every page of the origin of a canonical URL."""
         return self.covers_host(urls.host_of(url)) or f"{urls.authority_of(url)}/" in self._prefixes
 
-    def find(self, url: str) -> Listing | None:
+    def find(self, url: str) -> TakedownLine | None:
         """Return the line that covers a canonical URL; None if it is not on the list."""
         host, page = urls.host_of(url), _without_scheme(url)
         names = (self._names.get(host[at:]) for at in _labels(host))
         prefixes = (listing for start, listing in self._prefixes.items() if page.startswith(start))
         return next(filter(None, (*names, self._pages.get(page), *prefixes)), None)
 
-    def _add(self, listing: Listing) -> bool:
+    def _add(self, listing: TakedownLine) -> bool:
         entry = listing.entry
         bare = entry.removeprefix("*.")
         if len(bare.split()) > 1:

@@ -251,6 +251,9 @@ class ExtractOptions:
     # Extractor of the main text: "blocks" (learned), "paragraphs" (jusText's rules), "lines" (DGWC's), "none" (no
     # text), or your own as "package.module:name".
     extractor: Annotated[str, Plugin()] = "blocks"
+    # What else is read than HTML: "plain" (text/plain), "sitemap" (its links, as those of a page), or your own readers
+    # as "package.module:name"; of two for one media type the last. Their URLs must pass scope.skip_suffixes.
+    readers: Annotated[tuple[str, ...], Plugin()] = ()
     # Model made by `windrow extract train`, for an extractor that can be trained; empty: Windrow's own model.
     model: File = ""
     title: bool = True  # Keep the headline of a page as a paragraph of its text; for "blocks".

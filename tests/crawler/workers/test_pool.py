@@ -203,7 +203,10 @@ def test_a_worker_that_cannot_start_says_why(
 
 def test_a_worker_that_needs_more_memory_to_start_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "PROGRAM", (sys.executable, "-c", "raise SystemExit(3)"))
-    with pytest.raises(ConfigError, match=r"more memory than workers\.megabytes; raise workers\.megabytes \(now 70\)"):
+    with pytest.raises(
+        ConfigError,
+        match=r"more memory than workers\.megabytes, or its reader, allows; raise workers\.megabytes \(now 70\)",
+    ):
         refine([b""], options(megabytes=70))
 
 

@@ -12,6 +12,7 @@ import pytest
 from tests.corpus.render import oracle
 from tests.extraction.evaluation.test_files import NAMES, PAGE, STORY, extractor, windrow
 from tests.jobs import warcs
+from windrow.extraction.readers import Reader, ReaderTable
 from windrow.jobs.extract import drawing
 from windrow.jobs.extract.drawing import DrawOptions
 from windrow.jobs.inputs import pages
@@ -41,13 +42,17 @@ def read(capture: Capture) -> Page:
     )
 
 
+READER = Reader(("text/html",), read)
+TABLE = ReaderTable({"text/html": READER}, READER, "windrow")
+
+
 def drawn(folder: Path, names: list[str], **options: object) -> tuple[str, list[str]]:
     """Return what is written about these files of a folder, and the notes."""
     notes: list[str] = []
     output = folder / "out"
     chosen = DrawOptions(files=[str(folder / name) for name in names], output=output, **options)  # type: ignore[arg-type]
     drawing.check(chosen)
-    drawing.run(chosen, read, lambda count: None, notes.append)
+    drawing.run(chosen, TABLE, lambda count: None, notes.append)
     return output.read_text("utf-8").replace(f"{folder}/", ""), [note.replace(f"{folder}/", "") for note in notes]
 
 
@@ -143,7 +148,7 @@ def test_several_pages_in_html_are_articles(folder: Path) -> None:
 
 def test_an_output_may_be_compressed_and_an_input_is_never_overwritten(folder: Path) -> None:
     options = DrawOptions(files=[str(folder / "a.html")], output=folder / "out.txt.gz")
-    drawing.run(options, read, lambda count: None, print)
+    drawing.run(options, TABLE, lambda count: None, print)
     assert gzip.decompress((folder / "out.txt.gz").read_bytes()).startswith(b"The mill\n")
     found = windrow("extract", str(folder / "a.html"), "-o", str(folder / "a.html"))
     assert (found.returncode, (folder / "a.html").read_bytes()) == (2, PAGE)

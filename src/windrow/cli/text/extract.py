@@ -92,17 +92,17 @@ def files(
     settings: Settings = None,
 ) -> None:
     """Print the main text of HTML and WARC files."""
-    from windrow import extraction
+    from windrow.extraction import readers
     from windrow.jobs.extract import drawing
 
     options = drawing.DrawOptions(files=paths or ["-"], form=form, url=url, links=links, title=title, output=output)
     drawing.check(options)
     given = job.overrides(language, preset, stoplist, model, settings)
-    read = extraction.extractor(drawing.configured(options, extractor, given))
+    table = readers.table(drawing.configured(options, extractor, given))
     # On a screen that shows the text, a bar would be between its lines.
     hidden = output is None and sys.stdout.isatty()
     with progress("extract", drawing.size(options), hidden) as watch:
-        done = drawing.run(options, read, watch, note)
+        done = drawing.run(options, table, watch, note)
     if done.failed:
         raise typer.Exit(2)
 

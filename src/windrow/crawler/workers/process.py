@@ -2,6 +2,7 @@
 
 A worker does not defend itself. It sets limits that the kernel enforces, on its memory and on the CPU time per page,
 and dies if a page reaches one. The crawl notices, finds the page and starts another worker (crawler/workers/pool.py).
+The limits are those of the options; the reader of a page may lower them for that page.
 """
 
 import ctypes
@@ -20,6 +21,7 @@ import msgspec
 from windrow import plugins
 from windrow.config import Config, ConfigError
 from windrow.crawler.workers import wire
+from windrow.extraction.readers import Reader
 from windrow.records import Reason
 from windrow.refine import Refiner
 
@@ -82,24 +84,46 @@ def serve(sock: socket.socket, shared: memoryview) -> None:
         raise
     except (Exception, SystemExit) as error:  # the user's own code may raise anything; a ConfigError names itself
         return channel.send([wire.Lost(Reason.PARSE_CRASH, _one_line(error))])
-    _confine(config.workers.megabytes + _mapped(config.focus.model))
+    limits = _Limits(config.workers.seconds, config.workers.megabytes + _mapped(config.focus.model))
     gc.collect()
     gc.freeze()
     channel.send([])
     while (frame := channel.receive()) is not None:
-        _answer(channel, wire.received(*frame), refiner, config.workers.seconds)
+        _answer(channel, wire.received(*frame), refiner, limits)
 
 
-def _answer(channel: _Channel, requests: list[wire.ReadRequest], refiner: Refiner, seconds: float) -> None:
+class _Limits:
+    """The limits that the kernel enforces: CPU seconds per page, and MiB of address space."""
+
+    def __init__(self, seconds: float, megabytes: int) -> None:
+        self._seconds, self._bytes = seconds, megabytes << 20
+        self._lowered = False
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)  # kills the process wherever it is, in C code too
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_AS, (self._bytes, self._bytes))
+
+    def begin(self, reader: Reader) -> None:
+        """Begin a page: give it the CPU time and the memory that its reader allows."""
+        signal.setitimer(signal.ITIMER_PROF, min(reader.seconds or self._seconds, self._seconds))
+        if reader.megabytes or self._lowered:
+            most = _address_space() + (reader.megabytes << 20) if reader.megabytes else self._bytes
+            resource.setrlimit(resource.RLIMIT_AS, (min(most, self._bytes), self._bytes))
+            self._lowered = reader.megabytes > 0
+
+    def end(self) -> None:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _answer(channel: _Channel, requests: list[wire.ReadRequest], refiner: Refiner, limits: _Limits) -> None:
     answers: list[wire.Answer] = []
     sent = time.monotonic()
     for request in requests:
-        signal.setitimer(signal.ITIMER_PROF, seconds)
+        limits.begin(refiner.reader(request.capture))
         answers.append(_read(request, refiner))
         if (now := time.monotonic()) - sent > _PATIENCE:
             channel.send(answers)
             answers, sent = [], now
-    signal.setitimer(signal.ITIMER_PROF, 0)
+    limits.end()
     if answers:
         channel.send(answers)
 
@@ -120,10 +144,13 @@ def _one_line(error: BaseException) -> str:
     return " ".join(f"{name}{error}".split())[:_DETAIL]
 
 
-def _confine(megabytes: int) -> None:
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # kills the process wherever it is, in C code too
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+def _address_space() -> int:
+    """Return the bytes of address space in use; 0 where Linux does not say it: then a reader's limit is the whole."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:
+        return 0
 
 
 def _mapped(model: str) -> int:

@@ -107,9 +107,9 @@ def _start(fds: list[int]) -> subprocess.Popen[bytes]:
 def cause_of_death(code: int) -> Lost:
     """Return why a worker died. A kill that did not come from the crawl is usually the kernel's, for lack of memory."""
     if code == -signal.SIGPROF:
-        return Lost(Reason.PARSE_TIMEOUT, "more CPU time than workers.seconds")
+        return Lost(Reason.PARSE_TIMEOUT, "more CPU time than workers.seconds, or its reader, allows")
     if code == _OUT_OF_MEMORY:
-        return Lost(Reason.PARSE_MEMORY, "more memory than workers.megabytes")
+        return Lost(Reason.PARSE_MEMORY, "more memory than workers.megabytes, or its reader, allows")
     if code == -signal.SIGKILL:
         return Lost(Reason.PARSE_MEMORY, "killed, probably for lack of memory")
     name = signal.Signals(-code).name if -code in set(signal.Signals) else f"exit code {code}"

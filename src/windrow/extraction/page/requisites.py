@@ -11,7 +11,7 @@ from html import unescape
 
 from windrow import urls
 from windrow.extraction.page import links
-from windrow.extraction.readers import decode, encode, html, sniff
+from windrow.extraction.readers import decode, encode, header, html, sniff
 from windrow.extraction.walk import ElementTree
 from windrow.records import Capture, Url
 
@@ -48,13 +48,11 @@ _REFERENCE = re.compile(
 )
 _STYLE = re.compile(r"""\sstyle\s*+=\s*+(?:"([^"]*+)"|'([^']*+)')""", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\([0-9a-fA-F]{1,6}\s?|.)", re.DOTALL)
-_CONTENT_TYPE = re.compile(rb"(?im)^content-type[ \t]*:[ \t]*([^\r\n]*)")
 
 
 def find(capture: Capture, most: int) -> tuple[Url, ...]:
     """Return the requisites of an HTML page or a style sheet, each once, at most so many."""
-    header = _CONTENT_TYPE.search(capture.head)
-    content_type = header[1].decode("latin-1") if header else ""
+    content_type = header.content_type(capture.head)
     base = capture.task.url.text
     if capture.encoded:
         return ()

@@ -1,1 +1,133 @@
-"""Readers: from the bytes of a capture to a tree or a text, by media type."""
+"""Readers: from a capture to a page, a listing, or nothing, by media type.
+
+`table` is the way in. It makes the readers that the options name, and the result is one function from a capture to a
+`Page` (text and links) or a `Listing` (links with dates, no text). A crawl and every job that reads pages ask the same
+table, so a rebuild reads what the crawl has read. Which reader a capture gets is decided in `sniff.media_types`, from
+the declared type and the first bytes. `html` is always in the table: its reader is the extractor of the options, and
+what no reader takes is an empty page. The others are asked for with `extract.readers`.
+
+    html        HTML and XHTML: the extractor
+    plain       text/plain, and the text of WET files
+    sitemap     sitemaps in XML, as text, or packed: a listing
+    sniff       what a body is: by its declared type, and by its first bytes
+    header      what the header says of the body: its type, and directives for robots
+    decode, guess, encode    from bytes to text as a browser does it, and back for the queries of links
+
+The well-known files of an origin, such as robots.txt, have a table of their own, `origin.FILES`: they are chosen by
+their path whatever their type, are read without an answer too, and say something of an origin, not of a page.
+"""
+
+from collections.abc import Callable, Container, Mapping
+
+import msgspec
+
+from windrow import extraction, plugins
+from windrow.config import Config, ConfigError
+from windrow.extraction.readers import header
+from windrow.records import Capture, Listing, Page
+
+_OPTION = "extract.readers"
+
+
+class Reader(msgspec.Struct, frozen=True):
+    """How captures of some media types are read, and what that may cost. A limit only lowers that of the crawl."""
+
+    types: tuple[str, ...]  # media types, lower case; "text/html" stands for XHTML too
+    read: Callable[[Capture], Page | Listing | None]  # None: the capture is of another type after all
+    bytes: int = 0  # of a body: a longer one is not read; 0: fetch.max_bytes
+    seconds: float = 0.0  # of CPU per capture; 0: workers.seconds
+    megabytes: int = 0  # that reading may add to the address space of a worker, in MiB; 0: up to workers.megabytes
+
+
+class ReaderTable:
+    """Reads captures, each by the reader of its media type."""
+
+    def __init__(self, rows: Mapping[str, Reader], extractor: Reader, agent: str) -> None:
+        """`agent`: the name by which an author may address our robot alone."""
+        self._rows, self._extractor, self._agent = rows, extractor, agent.lower()
+        self._only_html = [*rows.values()] == [extractor]
+
+    def __call__(self, capture: Capture) -> Page | Listing:
+        """Read a capture; the page is empty if no reader takes it, or if it is longer than its reader allows."""
+        reader = self.reader(capture)
+        if reader is self._extractor:
+            page = reader.read(capture)
+            assert isinstance(page, Page)
+            return page
+        unread = capture.encoded or 0 < reader.bytes < len(capture.body)
+        return self._directed(capture, None if unread else reader.read(capture))
+
+    def page(self, capture: Capture) -> Page:
+        """Read a capture; a listing is a page without text."""
+        result = self(capture)
+        return result if isinstance(result, Page) else Page(nofollow=result.nofollow)
+
+    def reader(self, capture: Capture) -> Reader:
+        """Return the reader of a capture. What no reader takes goes to the extractor, which then gives an empty page:
+        a user's extractor may read more than HTML."""
+        if self._only_html:
+            return self._extractor
+        return self._rows.get(self.media_type(header.content_type(capture.head), capture.body), self._extractor)
+
+    def media_type(self, content_type: str, body: bytes) -> str:
+        """Return the media type as which a body of this declared type is read; "" if no reader takes it."""
+        from windrow.extraction.readers import sniff  # with the parser, which the driver does without
+
+        return next((kind for kind in sniff.media_types(content_type, body) if kind in self._rows), "")
+
+    def _directed(self, capture: Capture, result: Page | Listing | None) -> Page | Listing:
+        """Return what a reader has found, with the directives of the header, which the extractor reads itself."""
+        result = Page() if result is None else result
+        if not isinstance(result, Page | Listing):
+            raise TypeError(f"a reader returned {type(result).__name__}, not a Page, a Listing or None")
+        _, directives = header.read(capture.head, self._agent)
+        nofollow = result.nofollow or header.nofollow(directives)
+        if isinstance(result, Listing):
+            return msgspec.structs.replace(result, nofollow=nofollow)
+        noindex = result.noindex or header.noindex(directives)
+        return msgspec.structs.replace(result, nofollow=nofollow, noindex=noindex)
+
+
+def table(options: Config, known: Container[int] | None = None) -> ReaderTable:
+    """Return the readers that the options name, made: errors appear before the first page. `known`: see `extractor`."""
+    agent = options.identity.name
+    extractor = READERS["html"](options, known)
+    rows = dict.fromkeys(extractor.types, extractor)
+    for name in options.extract.readers:
+        made = READERS[name](options, known) if name in READERS else _own(name, ReaderTable(rows, extractor, agent))
+        rows = rows | dict.fromkeys(made.types, made)
+    return ReaderTable(rows, extractor, agent)
+
+
+def _own(reference: str, inner: ReaderTable) -> Reader:
+    """Return the user's own reader. `inner`: the readers before it."""
+    build = plugins.load(reference, _OPTION, READERS)
+    made = build({}, inner) if callable(build) else None
+    if not isinstance(made, Reader):
+        fix = "name a function (options, inner) that returns a windrow.extraction.readers.Reader"
+        raise ConfigError(f"option '{_OPTION}' names {reference!r}, which makes no reader; {fix}")
+    return made
+
+
+def _html(options: Config, known: Container[int] | None) -> Reader:
+    return Reader(("text/html",), extraction.extractor(options, known))
+
+
+def _plain(options: Config, known: Container[int] | None) -> Reader:
+    from windrow.extraction.readers import plain
+
+    return Reader(("text/plain",), plain.read)
+
+
+def _sitemap(options: Config, known: Container[int] | None) -> Reader:
+    from windrow.extraction.readers import sitemap, sniff
+
+    return Reader((sniff.SITEMAP, sniff.GZIP), sitemap.read, bytes=sitemap.LIMIT)
+
+
+# Each module is imported when it is chosen. A new reader is a module here and a line below.
+READERS: dict[str, Callable[[Config, Container[int] | None], Reader]] = {
+    "html": _html,
+    "plain": _plain,
+    "sitemap": _sitemap,
+}

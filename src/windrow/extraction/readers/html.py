@@ -15,15 +15,9 @@ from windrow.extraction.main import marked
 from windrow.extraction.page import anchors, links, metadata
 from windrow.extraction.page.links import Found, PageAddress, clean
 from windrow.extraction.page.metadata import Metadata, MetadataSources
-from windrow.extraction.readers import decode, sniff
+from windrow.extraction.readers import decode, header, sniff
 from windrow.records import Capture, Page
 
-_FIELDS = re.compile(rb"\r\n(content-type|x-robots-tag)[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE)
-_AGENT = re.compile(r"[ \t]*([a-z0-9_*.-]+)[ \t]*:(.*)", re.DOTALL)
-# Directives with a value, which look like the name of an agent.
-_VALUED = {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
-_NOFOLLOW = {"nofollow", "none"}
-_NOINDEX = {"noindex", "none"}
 _WORDS = re.compile(r"[,\s]+")
 _EMPTY = re.compile(r"<(script|style|title|textarea|iframe|noscript|noframes|xmp)\b([^<>]*)/>", re.IGNORECASE)
 _UNCLOSED = re.compile(r"<title\b[^>]*>[^<]*", re.IGNORECASE)
@@ -39,7 +33,7 @@ _TRANSLATION_NAME = re.compile(r"transl|^data-(?:gt|wg)-")
 _TRANSLATION_VALUE = re.compile(r"\btranslated-|-x-mtfrom\b|-t-", re.IGNORECASE)
 _LINKED_DATA = "application/ld+json"
 
-_TYPE = 256  # characters of a content type
+_ATTRIBUTE = 256  # characters of an attribute of <html>
 _TITLE = 512  # characters
 _READ = 1 << 24  # characters of a page; a longer text is not a page, and each character takes some 35 bytes of memory
 _CONTENT = 4096  # characters read of a meta element
@@ -91,10 +85,9 @@ def read(
     the shape from it.
     """
     agent = agent.lower()
-    content_type, directives = _header(capture.head, agent)
+    content_type, directives = header.read(capture.head, agent)
     if capture.encoded or not sniff.is_html(content_type, capture.body):
-        page = Page(nofollow=not directives.isdisjoint(_NOFOLLOW), noindex=not directives.isdisjoint(_NOINDEX))
-        return ReadPage(page, None)
+        return ReadPage(Page(nofollow=header.nofollow(directives), noindex=header.noindex(directives)), None)
     text, charset = decode.decode(capture.body, content_type)
     document = parse(text[:_READ], sniff.media_type(content_type) != "text/html")
     metas = document.find_all("meta")
@@ -135,8 +128,8 @@ def read(
         charset=charset,
         canonical=links.joined(base, canonical, charset),
         links=tuple(kept.values()),
-        nofollow=not directives.isdisjoint(_NOFOLLOW),
-        noindex=not directives.isdisjoint(_NOINDEX),
+        nofollow=header.nofollow(directives),
+        noindex=header.noindex(directives),
         shape=shape(document.text) if shaped else 0,
         metas=(*declared, *_translation_marks(document)),
         licences=licences,
@@ -170,29 +163,6 @@ def _swallowed(document: turbohtml.Document) -> bool:
     )
 
 
-def _header(head: bytes, agent: str) -> tuple[str, set[str]]:
-    """Return the content type and the X-Robots-Tag directives that apply to us."""
-    content_type = ""
-    directives: set[str] = set()
-    for name, value in _FIELDS.findall(head):
-        if name[0] in b"Cc":
-            content_type = content_type or value[:_TYPE].decode("latin-1").rstrip()
-        else:
-            directives.update(_header_directives(value.decode("latin-1").lower(), agent))
-    return content_type, directives
-
-
-def _header_directives(value: str, agent: str) -> Iterable[str]:
-    """Yield the directives for us: `noindex, nofollow` applies to all robots; after `name:` all apply to that robot."""
-    ours = True
-    for part in value.split(","):
-        match = _AGENT.fullmatch(part)
-        if match and match[1] not in _VALUED:
-            ours, part = match[1] in ("*", agent), match[2]
-        if ours:
-            yield from part.split()
-
-
 def _kept_metas(metas: Sequence[turbohtml.Element], agent: str) -> tuple[tuple[str, str], ...]:
     """Return the meta elements for robots, for us alone, and about a machine translation, as (name, content)."""
     found = []
@@ -213,7 +183,7 @@ def _translation_marks(document: turbohtml.Document) -> Iterable[tuple[str, str]
     for name in root.attrs:
         value = root.attr(name) or ""
         if _TRANSLATION_NAME.search(name) or _TRANSLATION_VALUE.search(value):
-            yield f"html {clean(name[:_TYPE])}", clean(value[:_TYPE])
+            yield f"html {clean(name[:_ATTRIBUTE])}", clean(value[:_ATTRIBUTE])
 
 
 def _metadata(

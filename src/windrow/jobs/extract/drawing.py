@@ -10,7 +10,7 @@ from windrow.config import Config, ConfigError
 from windrow.corpus import document, sink
 from windrow.corpus.render import html, markdown, subject, tei
 from windrow.corpus.render.subject import PageText
-from windrow.extraction import Extractor
+from windrow.extraction.readers import ReaderTable
 from windrow.io import streams
 from windrow.jobs.extract import choice as choice
 from windrow.jobs.inputs import pages
@@ -132,24 +132,24 @@ def size(options: DrawOptions) -> int:
     return sum(Path(name).stat().st_size for name in options.files if Path(name).is_file())
 
 
-def run(options: DrawOptions, read: Extractor, watch: Watch, note: Note) -> Drawn:
+def run(options: DrawOptions, table: ReaderTable, watch: Watch, note: Note) -> Drawn:
     """Write every page. A file that cannot be read is noted and the others are written; alone it is an error."""
     if options.output is None:
-        done = _Drawing(options, read, sink.write_out).run(watch, note)
+        done = _Drawing(options, table, sink.write_out).run(watch, note)
         sink.flush_out()
         return done
     pack = streams.packer(options.output)
     with files.replacing(options.output) as plain:
         target = pack(plain) if pack else plain
-        done = _Drawing(options, read, target.write).run(watch, note)
+        done = _Drawing(options, table, target.write).run(watch, note)
         if pack:
             target.close()
     return done
 
 
 class _Drawing:
-    def __init__(self, options: DrawOptions, read: Extractor, write: Callable[[bytes], object]) -> None:
-        self._options, self._read, self._write = options, read, write
+    def __init__(self, options: DrawOptions, table: ReaderTable, write: Callable[[bytes], object]) -> None:
+        self._options, self._table, self._write = options, table, write
         self._form = FORMS[options.form]
         self._url = pages.parsed(options.url)
         self._alone = len(options.files) == 1  # one file of one page
@@ -177,7 +177,7 @@ class _Drawing:
             self._alone = False
         before = msgspec.structs.replace(self._done)
         try:
-            for capture in pages.captures(file, self._url, watch):
+            for capture in pages.captures(file, self._url, watch, self._table):
                 self._page(file, capture)
         finally:
             read = units.count(self._done.pages - before.pages, "page")
@@ -203,7 +203,7 @@ class _Drawing:
 
     def _shown(self, capture: Capture) -> PageText:
         """Return what is shown of a page."""
-        read = self._read(capture)
+        read = self._table.page(capture)
         if capture.task.url is pages.NOWHERE:
             page = subject.of_page(pages.relative(read), "")
         else:

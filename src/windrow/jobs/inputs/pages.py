@@ -1,9 +1,11 @@
-"""The pages in the files that a user names: HTML, plain or compressed, and every HTML page of a WARC file.
+"""The pages in the files that a user names: HTML, plain or compressed, and every page of a WARC file.
 
-What a file is, its first bytes say, not its name. A WARC file is read page by page, so it may be of any size.
+A page is what a table of readers takes, without one HTML. What a file is, its first bytes say; its name counts only as
+the type that it declares to such a table. A WARC file is read page by page, so it may be of any size.
 """
 
 import contextlib
+import mimetypes
 import shutil
 import sys
 import tempfile
@@ -17,7 +19,7 @@ from windrow import archive, urls
 from windrow.archive import Damage, ReadOptions, bodies
 from windrow.archive.reading import sniff as payload
 from windrow.config import ConfigError
-from windrow.extraction.readers import sniff
+from windrow.extraction.readers import ReaderTable, sniff
 from windrow.io import coding
 from windrow.jobs.inputs import arguments
 from windrow.records import Capture, Page, Paragraph, Task, Url
@@ -61,28 +63,37 @@ def opened(name: str) -> Iterator[PageFile]:
             raise arguments.unreadable(shown, error) from None
 
 
-def captures(file: PageFile, url: Url | None, watch: Watch) -> Iterator[Capture]:
-    """Yield the HTML pages of a file. ConfigError: there is none, or the file is damaged; before that, all intact ones.
+def captures(file: PageFile, url: Url | None, watch: Watch, table: ReaderTable | None = None) -> Iterator[Capture]:
+    """Yield the pages of a file. ConfigError: there is none, or the file is damaged; before that, all intact ones.
 
     `url`: of the page, if it is known; an archive knows its own.
     """
     if file.archive:
-        yield from _of_archive(file, watch)
+        yield from _of_archive(file, watch, table)
         return
     with file.path.open("rb") as opened:
         body = opened.read(_MOST)
     watch(file.size)
-    yield of_html(url, _html(file, body))
+    packed = _PACKED.get(body[:2])
+    unpacked = coding.decode(body, packed, _MOST).body if packed else body
+    kind = table.media_type(mimetypes.guess_type(file.name)[0] or "", unpacked) if table else ""
+    if kind in ("", "text/html"):
+        yield of_html(url, _html(file, body, unpacked))
+    else:
+        yield _sent(url, unpacked, kind)
 
 
 def of_html(url: Url | None, body: bytes, charset: str = "") -> Capture:
-    """Return a page as if a server had sent it."""
-    kind = f"text/html; charset={charset}" if charset else "text/html"
+    """Return an HTML page as if a server had sent it."""
+    return _sent(url, body, f"text/html; charset={charset}" if charset else "text/html")
+
+
+def _sent(url: Url | None, body: bytes, content_type: str) -> Capture:
     return Capture(
         task=Task(url or NOWHERE),
         status=200,
         request=b"",
-        head=f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n".encode("ascii", "replace"),
+        head=f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n\r\n".encode("ascii", "replace"),
         body=body,
         time=0.0,
         seconds=0.0,
@@ -138,10 +149,9 @@ def _copied(source: IO[bytes], stack: contextlib.ExitStack) -> Path:
     return path
 
 
-def _html(file: PageFile, body: bytes) -> bytes:
+def _html(file: PageFile, body: bytes, unpacked: bytes) -> bytes:
     """Return a body that is HTML. A page may be stored compressed."""
     packed = _PACKED.get(body[:2])
-    unpacked = coding.decode(body, packed, _MOST).body if packed else body
     fix = "name a file of HTML, or a WARC file"
     if sniff.is_html("text/html", unpacked):
         if b"<" not in unpacked:
@@ -157,14 +167,15 @@ def _html(file: PageFile, body: bytes) -> bytes:
     raise ConfigError(f"{file.name} is {shown}, not an HTML page; {fix}")
 
 
-def _of_archive(file: PageFile, watch: Watch) -> Iterator[Capture]:
+def _of_archive(file: PageFile, watch: Watch, table: ReaderTable | None) -> Iterator[Capture]:
+    is_page = table.media_type if table else sniff.is_html
     reached, pages = 0, 0
     damages: list[Damage] = []
     for stored in archive.captures(file.path, ReadOptions(resources=True, report=damages.append)):
         watch(max(stored.place.offset - reached, 0))
         reached = max(stored.place.offset, reached)
         capture = stored.capture
-        if 200 <= capture.status < 300 and sniff.is_html(capture.header("Content-Type") or "", capture.body):
+        if 200 <= capture.status < 300 and is_page(capture.header("Content-Type") or "", capture.body):
             pages += 1
             yield capture
     watch(max(file.size - reached, 0))

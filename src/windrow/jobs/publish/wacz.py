@@ -16,10 +16,10 @@ from typing import IO, Any, NamedTuple
 import msgspec
 
 import windrow
-from windrow import archive, config, extraction, files, sharding, takedown, urls
+from windrow import archive, config, files, sharding, takedown, urls
 from windrow.archive import ArchiveError, WarcRecord, cdxj
 from windrow.config import ConfigError
-from windrow.extraction import Extractor
+from windrow.extraction import Extractor, readers
 from windrow.jobs.engine.runs import SortedLines
 from windrow.jobs.inputs import committed
 from windrow.jobs.publish.package import Package
@@ -231,7 +231,8 @@ def _reader(options: PublishOptions) -> Extractor:
     chosen = config.load(options.directory / "crawl.toml")
     wanted = options.text and chosen.extract.extractor != "none"
     name = chosen.extract.extractor if wanted else config.ExtractOptions().extractor if options.text else "none"
-    return extraction.extractor(config.load(options.directory / "crawl.toml", [f"extract.extractor={name}", _NO_LINKS]))
+    settings = [f"extract.extractor={name}", _NO_LINKS]
+    return readers.table(config.load(options.directory / "crawl.toml", settings)).page
 
 
 def _facts(options: PublishOptions, first: Mapping[str, str]) -> dict[str, Any]:

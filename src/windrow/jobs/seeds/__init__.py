@@ -5,6 +5,6 @@ sitemap, a WARC file, a list of hosts or of URLs. Each kind is recognised by its
 one canonical URL per line, each once. Everything is read in parts, so that a dump of many gigabytes needs no more
 memory than the URLs that are kept.
 
-`collect` recognises the sources and puts the list together; `dump` and `sitemap` read these two formats, and `table`
-asks an index which hosts have pages in a language.
+`collect` recognises the sources and puts the list together; `dump` reads a dump, the sitemap reader of `extraction` a
+sitemap, and `table` asks an index which hosts have pages in a language.
 """

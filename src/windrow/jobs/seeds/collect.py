@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -9,13 +10,14 @@ from pathlib import Path
 from windrow import archive, urls
 from windrow.archive import cdxj, fields, records
 from windrow.config import ConfigError
+from windrow.extraction.readers import sitemap
 from windrow.frontier.seeds import line_url
 from windrow.io import storage
 from windrow.io.streams import ByteStream
-from windrow.jobs.seeds import dump, sitemap
+from windrow.jobs.seeds import dump
 
 DEPTH = 3  # sitemap indexes in indexes
-_SNIFFED = 1 << 14  # bytes by which a source is recognised
+_UNPACKED = 1 << 30  # bytes of a remote file
 _HTML = ("text/html", "application/xhtml+xml")
 
 Complain = Callable[[str], None]  # called with a sentence about what cannot be read
@@ -51,7 +53,7 @@ def _read(source: str, complain: Complain, depth: int) -> Iterator[str]:
         return
     stream = ByteStream(path)
     try:
-        start = stream.peek(_SNIFFED)
+        start = stream.peek(sitemap.START)
         if dump.is_dump(start):
             yield from dump.links(stream.parts(b""), source)
         elif sitemap.is_sitemap(start):
@@ -67,10 +69,14 @@ def _read_remote(source: str, complain: Complain, depth: int) -> Iterator[str]:
     system, path = storage.filesystem(source)
     data: bytes = storage.attempt(source, lambda: system.cat_file(path))
     try:
-        data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
-    except (OSError, EOFError) as error:
+        if data.startswith(b"\x1f\x8b"):
+            with gzip.open(io.BytesIO(data)) as packed:
+                data = packed.read(_UNPACKED + 1)
+    except (OSError, EOFError, zlib.error) as error:
         raise ConfigError(f"{source} is incomplete or damaged gzip ({error})") from None
-    start = data[:_SNIFFED]
+    if len(data) > _UNPACKED:
+        raise ConfigError(f"{source} has more than {_UNPACKED >> 30} GiB unpacked; download it, and name the file")
+    start = data[: sitemap.START]
     if sitemap.is_sitemap(start):
         yield from _sitemap(source, start, iter([data]), complain, depth)
     else:
@@ -79,9 +85,9 @@ def _read_remote(source: str, complain: Complain, depth: int) -> Iterator[str]:
 
 def _sitemap(source: str, start: bytes, chunks: Iterator[bytes], complain: Complain, depth: int) -> Iterator[str]:
     if not sitemap.is_index(start):
-        yield from sitemap.locations(chunks)
+        yield from (location for location, _ in sitemap.entries(chunks))
         return
-    for inner in sitemap.locations(chunks):
+    for inner, _ in sitemap.entries(chunks):
         place = _inner(source, inner)
         if not place or not depth:
             complain(f"{source}: the sitemap {inner} of this index is not next to it; name it as a source of its own")

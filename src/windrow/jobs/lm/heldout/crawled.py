@@ -5,9 +5,10 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import extraction, log, takedown
+from windrow import log, takedown
 from windrow.config import Config, ConfigError
 from windrow.dedup import ngrams
+from windrow.extraction import readers
 from windrow.jobs.inputs import committed
 from windrow.jobs.rebuild import captured
 from windrow.records import KEPT_KINDS, Report
@@ -28,7 +29,7 @@ def read(directory: Path, options: Config) -> Iterator[CrawledText]:
         raise ConfigError(f"{directory} holds no crawl: there is no log in it; check the path")
     if options.extract.extractor == "none":
         raise ConfigError(f'{directory} extracts no text: extract.extractor is "none"; evaluate a crawl with text')
-    extractor = extraction.extractor(options)
+    table = readers.table(options)
     listed, purged = takedown.of(directory), log.purged(directory / "log")
     for frame in committed.frames(directory / "log"):
         for report in [entry.report for entry in frame.entries]:
@@ -36,7 +37,7 @@ def read(directory: Path, options: Config) -> Iterator[CrawledText]:
                 continue
             if captured.is_purged(report, frame.number, purged) or listed.covers(report.task.url.text):
                 continue
-            page = extractor(captured.read(directory, report.place).capture)
+            page = table.page(captured.read(directory, report.place).capture)
             texts = [paragraph.text for paragraph in page.paragraphs if paragraph.kind in KEPT_KINDS]
             if texts:
                 yield CrawledText(texts, _language(report), ngrams.words(texts), report.tokens)
