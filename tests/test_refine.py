@@ -13,7 +13,7 @@ from windrow.extraction import EXTRACTORS
 from windrow.extraction.page import anchors
 from windrow.frontier.policy import hints
 from windrow.judge import Facts, Ruling
-from windrow.records import Capture, Link, Page, Reason, Task, Verdict
+from windrow.records import Capture, Link, ListedUrl, Listing, Page, Reason, Task, Url, Verdict
 from windrow.refine import Refined, Refiner
 
 PAGE = (
@@ -238,3 +238,44 @@ def test_a_topic_scores_the_words_of_a_link_and_of_its_url() -> None:
     assert asked == ["river Vltava fish of the in colour one"]
     said = Link(link.url, "river Vltava", context="fish of the in colour", language="cs")
     assert link.hints == hints.of(said, 0.9) != hints.of(said)
+
+
+SITEMAP = b"""<urlset><url><loc>http://site.test/one</loc><lastmod>2024-05-01</lastmod></url>
+<url><loc>http://other.test/</loc><lastmod>2024-05-02</lastmod></url><url><loc>http://site.test/two.pdf</loc></url>
+<url><loc>http://site.test/two</loc></url><url><loc>http://site.test/one</loc><lastmod>2024</lastmod></url></urlset>"""
+
+
+def mapped(*fields: bytes, **sections: object) -> Refined:
+    extract = sections.pop("extract", config.ExtractOptions(readers=("sitemap",)))
+    scoped = config.ScopeOptions(domains=("site.test",), **sections)  # type: ignore[arg-type]
+    return Refiner(config.Config(scope=scoped, extract=extract))(capture(SITEMAP, *fields))  # type: ignore[arg-type]
+
+
+def test_the_links_of_a_listing_are_followed_like_those_of_a_page_and_keep_their_dates() -> None:
+    refined = mapped()
+    assert texts(refined) == ["http://site.test/one", "http://site.test/two"]
+    assert refined.changed == (1704067200.0, 0.0)
+    assert refined.refused == {"domain": 1, "suffix": 1}
+    assert refined.verdict == Verdict(Reason.NO_TEXT)
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(refined), type=Refined) == refined
+
+
+def test_a_listing_marked_nofollow_keeps_no_link() -> None:
+    refined = mapped(b"X-Robots-Tag: nofollow")
+    assert (refined.links, refined.changed, refined.refused) == ((), (), {"nofollow": 4})
+    assert len(mapped(b"X-Robots-Tag: nofollow", follow_nofollow=True).links) == 2
+
+
+def test_a_crawl_reads_no_sitemap_unless_its_options_say_so() -> None:
+    refined = mapped(extract=config.ExtractOptions())
+    assert (refined.links, refined.changed, refined.refused) == ((), (), {})
+    page = capture(SITEMAP.replace(b"<urlset>", b"<urlset><a href=/link>"))
+    assert texts(Refiner(config.Config())(page)) == ["http://site.test/link"], "sent as HTML it is HTML, as it was"
+
+
+def test_a_listing_of_millions_is_cut() -> None:
+    listing = Listing(
+        tuple(ListedUrl(Url(f"http://site.test/{n}", "site.test", "site.test", n)) for n in range(60_000))
+    )
+    refiner = Refiner(config.Config())
+    assert len(refiner._listed(capture(b""), listing, "").links) == 50_000

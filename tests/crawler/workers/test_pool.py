@@ -50,10 +50,10 @@ process.main()
 """
 
 
-def capture(body: bytes, name: str = "") -> Capture:
+def capture(body: bytes, name: str = "", kind: bytes = b"text/html; charset=utf-8") -> Capture:
     url = urls.parse(f"http://site.test/{name}")
     assert url
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: " + kind + b"\r\n\r\n"
     return Capture(Task(url, depth=3), 200, b"GET", head, body, 1.0, 2.0, "127.0.0.1", "http/1.1")
 
 
@@ -170,6 +170,55 @@ def test_the_limits_are_those_of_the_options() -> None:
     assert [reason(answer) for answer in refine([page, good(1)], options(seconds=0.05))] == [Reason.PARSE_TIMEOUT, None]
     assert [reason(answer) for answer in refine([page, good(1)], options(megabytes=60))] == [Reason.PARSE_MEMORY, None]
     assert [reason(answer) for answer in refine([page, good(1)])] == [None, None]
+
+
+GREEDY = """
+from windrow import urls
+from windrow.extraction.readers import Reader
+from windrow.records import Link, Page
+PAGE = Page(links=(Link(urls.parse("http://site.test/read")),))
+def read(capture):
+    for _ in range(int(capture.body) << 20): pass
+    return PAGE
+def spend(capture):
+    memory = bytearray(int(capture.body) << 20)
+    return PAGE
+def seconds(options, inner): return Reader(("text/x-time",), read, seconds=0.2)
+def memory(options, inner): return Reader(("text/x-memory",), spend, megabytes=100)
+def free(options, inner): return Reader(("text/x-free",), spend)
+"""
+
+
+def test_the_limits_of_a_page_are_those_of_its_reader(tmp_path: Path) -> None:
+    (tmp_path / "greedy.py").write_text(GREEDY)
+    readers = tuple(f"{tmp_path}/greedy:{name}" for name in ("seconds", "memory", "free"))
+    extract = ExtractOptions(extractor="none", readers=readers)
+    config = Config(workers=WorkersOptions(count=1, seconds=60, megabytes=1500), extract=extract)
+    time, memory, free = Reason.PARSE_TIMEOUT, Reason.PARSE_MEMORY, None
+    pages = [
+        (b"0", b"text/x-time", None),
+        (b"4000", b"text/x-time", time),
+        (b"10", b"text/x-memory", None),
+        (b"200", b"text/x-free", free),
+        (b"200", b"text/x-memory", memory),
+        (b"200", b"text/x-free", free),
+        (b"3000", b"text/x-free", memory),
+        (b"10", b"text/x-memory", None),
+        (good(1), b"text/html", None),
+    ]
+
+    async def run() -> list[Refined | Lost]:
+        pool = Pool(config)
+        await pool.start()
+        try:
+            captures = [capture(body, str(number), kind) for number, (body, kind, _) in enumerate(pages)]
+            return await asyncio.gather(*[pool.refine(each) for each in captures])
+        finally:
+            await pool.close()
+
+    answers = asyncio.run(run())
+    assert [reason(answer) for answer in answers] == [expected for _, _, expected in pages]
+    assert [links(answer) for answer in answers if isinstance(answer, Refined)] == [["read"]] * 5 + [["page-1"]]
 
 
 def test_workers_that_cannot_start_end_the_crawl_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@
 `Page` (text and links) or a `Listing` (links with dates, no text). A crawl and every job that reads pages ask the same
 table, so a rebuild reads what the crawl has read. Which reader a capture gets is decided in `sniff.media_types`, from
 the declared type and the first bytes. `html` is always in the table: its reader is the extractor of the options, and
-what no reader takes is an empty page. The others are asked for with `extract.readers`.
+what no reader takes is an empty page. `extract.readers` adds the others.
 
     html        HTML and XHTML: the extractor
     plain       text/plain, and the text of WET files

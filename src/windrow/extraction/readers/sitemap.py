@@ -24,6 +24,7 @@ _END = re.compile(rb"</(?:[\w.-]++:)?(?:url|sitemap)\s*+>", re.IGNORECASE)  # of
 _VALUE = re.compile(
     rb"<((?:[\w.-]++:)?)(loc|lastmod)\s*+>\s*+(?:<!\[CDATA\[((?:[^<\]]|\](?!\]>))*+)\]\]>|([^<]*+))", re.IGNORECASE
 )
+_REFERENCE = re.compile(r"&(?:amp|lt|gt|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});")  # what XML itself defines
 _OTHERS = (b"image:", b"video:", b"news:")  # extensions, whose <loc> is not a page
 _INDEX = re.compile(rb"<(?:\w+:)?sitemapindex[\s>]", re.IGNORECASE)
 _URLS = re.compile(rb"<(?:\w+:)?urlset[\s>]", re.IGNORECASE)
@@ -76,10 +77,14 @@ def _values(entry: bytes) -> dict[bytes, str]:
     """Return the first location and the first time of an entry, by name."""
     values: dict[bytes, str] = {}
     for prefix, name, quoted, plain in _VALUE.findall(entry):
-        text = html.unescape((quoted or plain).decode("utf-8", "replace")).strip()
+        text = (quoted or plain).decode("utf-8", "replace").strip()
         if text and prefix.lower() not in _OTHERS:
-            values.setdefault(name.lower(), text)
+            values.setdefault(name.lower(), text if quoted else _REFERENCE.sub(_referred, text))
     return values
+
+
+def _referred(reference: re.Match[str]) -> str:
+    return html.unescape(reference[0])
 
 
 def _without_comments(text: bytes) -> tuple[bytes, bytes]:
