@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests import crashing, truth, web
+from windrow import config, urls
+from windrow.extraction import readers
+from windrow.records import Capture, Task
 
 DOCS = (Path(__file__).resolve().parents[1] / "docs" / "extending.md").read_text("utf-8")
 WIND = "The wind came from the sea all day, and in the evening the wind was still there, warm and full of salt."
@@ -72,6 +75,19 @@ def test_a_judge_has_the_options_of_its_section_and_one_code_serves_twice(extend
     directory, _ = extended
     scores = [document["scores"] for document in truth.documents(directory)]
     assert {score["salt"] for score in scores} == {0.5} and {score["harbour"] for score in scores} == {0.0}
+
+
+def test_the_reader_takes_its_media_type_and_leaves_the_pages_to_the_extractor(
+    extended: tuple[Path, list[str]],
+) -> None:
+    directory, _ = extended
+    table = readers.table(config.load(directory / "crawl.toml"))
+    url = urls.parse("http://a.test/table")
+    assert url is not None
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\n\r\n"
+    capture = Capture(Task(url), 200, b"", head, b"a,b\n\nc,d\n", 0.0, 0.0, "127.0.0.1", "http/1.1")
+    assert [paragraph.text for paragraph in table.page(capture).paragraphs] == ["a. b", "c. d"]
+    assert table.reader(capture).types == ("text/csv",)
 
 
 def test_the_extractor_finds_text_and_links(extended: tuple[Path, list[str]]) -> None:

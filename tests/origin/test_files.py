@@ -32,6 +32,13 @@ def test_a_task_names_its_file_and_the_origin_that_needs_it() -> None:
     assert origin.needed_by(moved) == "https://site.test:8443"
 
 
+def test_an_origin_knows_the_sitemaps_that_its_robots_txt_names() -> None:
+    body = b"Sitemap: /a.xml\nUser-agent: *\nDisallow: /x\nSitemap: https://cdn.test/b.xml.gz\n"
+    learnt = origin.learn(None, capture(origin.task("robots", "http://site.test"), body), Config(), 101.0)
+    assert origin.sitemaps(learnt) == ("http://site.test/a.xml", "https://cdn.test/b.xml.gz")
+    assert origin.sitemaps(KNOWN) == ()
+
+
 def test_a_robots_txt_that_fails_for_an_unknown_origin_closes_it() -> None:
     failure = Failure(origin.task("robots", "http://site.test"), Reason.TIMEOUT, "", 100.0)
     assert origin.learn(None, failure, Config(), 100.0).access is Access.CLOSED

@@ -102,6 +102,11 @@ def with_file(known: Origin, name: str, file: OriginFile, now: float) -> Origin:
     return msgspec.structs.replace(known, files={**known.files, name: file}, stamp=now)
 
 
+def sitemaps(known: Origin) -> tuple[str, ...]:
+    """Return the sitemaps that robots.txt names, as absolute URLs on any host. Nothing requests them yet."""
+    return robots.parse(known.rules).sitemaps
+
+
 def signals(known: Origin, path: str) -> tuple[Signal, ...]:
     """Return what the files other than robots.txt say about the use of a path."""
     found: tuple[Signal, ...] = ()

@@ -1,5 +1,6 @@
 """The table of readers: which reader a capture gets, what it may cost, and what comes of it."""
 
+import dataclasses
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -88,22 +89,26 @@ def test_the_header_rules_over_the_page_of_any_reader() -> None:
     assert (page.nofollow, page.noindex) == (False, False)
 
 
-def test_of_two_readers_for_a_type_the_last_counts_and_has_those_before_it_within(tmp_path: Path) -> None:
+def test_of_two_readers_for_a_type_the_last_counts_and_may_wrap_a_built_in_one(tmp_path: Path) -> None:
     code = (
         "def build(options, inner):\n"
         "    def read(capture):\n"
-        "        page = inner(capture)\n"
-        "        return Page(title=f'{page.title}!', paragraphs=page.paragraphs[:1])\n"
-        "    return Reader(('text/html', 'text/plain'), read)\n"
+        "        page = inner.read(capture)\n"
+        "        return Page(title=page.title + options['mark'], paragraphs=page.paragraphs[:1])\n"
+        "    return Reader(inner.types, read)\n"
     )
     name = own(tmp_path, "wrapping", code)
-    table = readers.table(options("plain", name))
+    sections = {
+        "first": {"use": name, "inner": "html", "mark": "!"},
+        "second": {"use": name, "inner": "plain", "mark": "?"},
+    }
+    chosen = dataclasses.replace(options("first", "plain", "second"), plugins=sections)
+    table = readers.table(chosen)
     page = table.page(capture(PAGE, "text/html"))
     assert (page.title, len(page.paragraphs)) == ("t!", 1)
-    assert [paragraph.text for paragraph in table.page(capture(b"one\ntwo", "text/plain")).paragraphs] == ["one"]
+    page = table.page(capture(b"one\ntwo", "text/plain"))
+    assert (page.title, [paragraph.text for paragraph in page.paragraphs]) == ("?", ["one"])
     assert table(capture(b"\x89PNG", "text/html")) == Page(), "what is not HTML goes to no reader of HTML"
-    plain = readers.table(options(name, "plain")).page(capture(b"one\ntwo", "text/plain"))
-    assert len(plain.paragraphs) == 2
 
 
 @pytest.mark.parametrize(("size", "title"), [(10, "read"), (11, "")])
@@ -118,7 +123,7 @@ def test_a_body_longer_than_its_reader_allows_is_not_read(size: int, title: str,
 
 def test_a_reader_that_returns_something_else_is_a_bug_of_its_author(tmp_path: Path) -> None:
     read = "def build(options, inner):\n    return Reader(('text/csv',), lambda capture: 'text')\n"
-    with pytest.raises(TypeError, match="a reader returned str, not a Page, a Listing or None"):
+    with pytest.raises(TypeError, match="the reader returned str, not a Page, a Listing or None"):
         readers.table(options(own(tmp_path, "wrong", read)))(capture(b"x", "text/csv"))
 
 
@@ -139,6 +144,6 @@ def test_what_makes_no_reader_is_refused_before_the_first_page(code: str, messag
     assert message in str(raised.value) and "option 'extract.readers' names" in str(raised.value)
 
 
-def test_an_unknown_name_is_refused_with_the_built_in_ones() -> None:
-    with pytest.raises(ConfigError, match=f"the built-in names are {', '.join(READERS)}"):
+def test_an_unknown_name_is_refused_with_those_that_exist() -> None:
+    with pytest.raises(ConfigError, match=f"the known names are {', '.join(READERS)}"):
         readers.table(options("pdf"))

@@ -17,23 +17,26 @@ The well-known files of an origin, such as robots.txt, have a table of their own
 their path whatever their type, are read without an answer too, and say something of an origin, not of a page.
 """
 
+import functools
 from collections.abc import Callable, Container, Mapping
 
 import msgspec
 
 from windrow import extraction, plugins
 from windrow.config import Config, ConfigError
+from windrow.extraction import ExtractorOptions
 from windrow.extraction.readers import header
+from windrow.plugins import OpenTable, WrongResult
 from windrow.records import Capture, Listing, Page
 
-_OPTION = "extract.readers"
+Read = Callable[[Capture], Page | Listing | None]
 
 
 class Reader(msgspec.Struct, frozen=True):
     """How captures of some media types are read, and what that may cost. A limit only lowers that of the crawl."""
 
     types: tuple[str, ...]  # media types, lower case; "text/html" stands for XHTML too
-    read: Callable[[Capture], Page | Listing | None]  # None: the capture is of another type after all
+    read: Read  # None: the capture is of another type after all
     bytes: int = 0  # of a body: a longer one is not read; 0: fetch.max_bytes
     seconds: float = 0.0  # of CPU per capture; 0: workers.seconds
     megabytes: int = 0  # that reading may add to the address space of a worker, in MiB; 0: up to workers.megabytes
@@ -54,8 +57,7 @@ class ReaderTable:
             page = reader.read(capture)
             assert isinstance(page, Page)
             return page
-        unread = capture.encoded or 0 < reader.bytes < len(capture.body)
-        return self._directed(capture, None if unread else reader.read(capture))
+        return self._directed(reader, capture)
 
     def page(self, capture: Capture) -> Page:
         """Read a capture; a listing is a page without text."""
@@ -75,11 +77,11 @@ class ReaderTable:
 
         return next((kind for kind in sniff.media_types(content_type, body) if kind in self._rows), "")
 
-    def _directed(self, capture: Capture, result: Page | Listing | None) -> Page | Listing:
+    def _directed(self, reader: Reader, capture: Capture) -> Page | Listing:
         """Return what a reader has found, with the directives of the header, which the extractor reads itself."""
+        unread = capture.encoded or 0 < reader.bytes < len(capture.body)
+        result = None if unread else reader.read(capture)
         result = Page() if result is None else result
-        if not isinstance(result, Page | Listing):
-            raise TypeError(f"a reader returned {type(result).__name__}, not a Page, a Listing or None")
         _, directives = header.read(capture.head, self._agent)
         nofollow = result.nofollow or header.nofollow(directives)
         if isinstance(result, Listing):
@@ -90,43 +92,44 @@ class ReaderTable:
 
 def table(options: Config, known: Container[int] | None = None) -> ReaderTable:
     """Return the readers that the options name, made: errors appear before the first page. `known`: see `extractor`."""
-    agent = options.identity.name
-    extractor = READERS["html"](options, known)
+    given = ExtractorOptions(options, known)
+    extractor = _html(given, None)
     rows = dict.fromkeys(extractor.types, extractor)
     for name in options.extract.readers:
-        made = READERS[name](options, known) if name in READERS else _own(name, ReaderTable(rows, extractor, agent))
-        rows = rows | dict.fromkeys(made.types, made)
-    return ReaderTable(rows, extractor, agent)
+        reader = plugins.build(OpenTable("extract.readers", READERS), name, options.plugins, given)
+        if not isinstance(reader, Reader):
+            fix = "name a function (options, inner) that returns a windrow.extraction.readers.Reader"
+            raise ConfigError(f"option 'extract.readers' names {name!r}, which makes no reader; {fix}")
+        checked = msgspec.structs.replace(reader, read=functools.partial(_result, name, reader.read))
+        rows |= dict.fromkeys(reader.types, checked)
+    return ReaderTable(rows, extractor, options.identity.name)
 
 
-def _own(reference: str, inner: ReaderTable) -> Reader:
-    """Return the user's own reader. `inner`: the readers before it."""
-    build = plugins.load(reference, _OPTION, READERS)
-    made = build({}, inner) if callable(build) else None
-    if not isinstance(made, Reader):
-        fix = "name a function (options, inner) that returns a windrow.extraction.readers.Reader"
-        raise ConfigError(f"option '{_OPTION}' names {reference!r}, which makes no reader; {fix}")
-    return made
+def _result(name: str, read: Read, capture: Capture) -> Page | Listing | None:
+    result = read(capture)
+    if not isinstance(result, Page | Listing | None):
+        raise WrongResult(f"the reader returned {type(result).__name__}, not a Page, a Listing or None", name, read)
+    return result
 
 
-def _html(options: Config, known: Container[int] | None) -> Reader:
-    return Reader(("text/html",), extraction.extractor(options, known))
+def _html(options: ExtractorOptions, inner: Reader | None) -> Reader:
+    return Reader(("text/html",), extraction.extractor(*options))
 
 
-def _plain(options: Config, known: Container[int] | None) -> Reader:
+def _plain(options: ExtractorOptions, inner: Reader | None) -> Reader:
     from windrow.extraction.readers import plain
 
     return Reader(("text/plain",), plain.read)
 
 
-def _sitemap(options: Config, known: Container[int] | None) -> Reader:
+def _sitemap(options: ExtractorOptions, inner: Reader | None) -> Reader:
     from windrow.extraction.readers import sitemap, sniff
 
     return Reader((sniff.SITEMAP, sniff.GZIP), sitemap.read, bytes=sitemap.LIMIT)
 
 
 # Each module is imported when it is chosen. A new reader is a module here and a line below.
-READERS: dict[str, Callable[[Config, Container[int] | None], Reader]] = {
+READERS: dict[str, Callable[[ExtractorOptions, Reader | None], Reader]] = {
     "html": _html,
     "plain": _plain,
     "sitemap": _sitemap,
