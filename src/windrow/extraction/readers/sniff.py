@@ -85,7 +85,8 @@ def is_html(content_type: str, body: bytes) -> bool:
 def media_types(content_type: str, body: bytes) -> tuple[str, ...]:
     """Return the media types as which a body may be read, the best first; HTML only if it is."""
     declared, start = media_type(content_type), body[:SNIFFED]
-    proven = next((kind for magic, kind in _FORMATS.items() if start.startswith(magic)), "") or _of_root(start)
+    packed = start.startswith(_MAGIC)
+    proven = next(kind for magic, kind in _FORMATS.items() if start.startswith(magic)) if packed else _of_root(start)
     loose = declared in _LOOSE or declared.startswith("text/")
     kinds = [kind for kind in ((proven, declared) if loose else (declared, proven)) if kind and kind not in HTML]
     return (*kinds, "text/html") if is_html(content_type, body) else tuple(kinds)
