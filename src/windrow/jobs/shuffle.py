@@ -112,8 +112,8 @@ def captures(source: str, seed: int, ends: tuple[tuple[str, int], ...] = ()) -> 
     """Yield the captures of a file. `ends`: files that grow, and the bytes of them that count."""
     path = storage.place(source)
     with path.open("rb") as file:  # open while it is read: a remote file is then read once
-        found = _captures(path, file.read(2) == b"\x1f\x8b", dict(ends).get(source))
-    for start in range(0, len(found), _ROWS):
+        located = _captures(path, file.read(2) == b"\x1f\x8b", dict(ends).get(source))
+    for start in range(0, len(located), _ROWS):
         rows = [
             {
                 "key": _key(seed, capture.id),
@@ -125,15 +125,15 @@ def captures(source: str, seed: int, ends: tuple[tuple[str, int], ...] = ()) -> 
                 "records": len(capture.offsets),
                 "revisits": capture.revisits,
             }
-            for capture in found[start : start + _ROWS]
+            for capture in located[start : start + _ROWS]
         ]
         yield pyarrow.RecordBatch.from_pylist(rows, schema=SCHEMA)
 
 
 def _captures(path: AnyPath, packed: bool, end: int | None) -> list[_Capture]:
     """Return the captures of a file. The records of one need not follow each other."""
-    found: list[_Capture] = []
-    known: dict[str, _Capture] = {}  # by the id of each record, and of those that it names
+    listed: list[_Capture] = []
+    by_id: dict[str, _Capture] = {}  # by the id of each record, and of those that it names
     info = -1
     for record in archive.records(path, end=end):
         if not (packed and record.length and record.version.upper().startswith("WARC/")):
@@ -143,14 +143,14 @@ def _captures(path: AnyPath, packed: bool, end: int | None) -> list[_Capture]:
             info = record.offset
             continue
         own, linked = record.header("WARC-Record-ID"), record.all("WARC-Concurrent-To")
-        capture = next((known[name] for name in (own, *linked) if name in known), None)
+        capture = next((by_id[name] for name in (own, *linked) if name in by_id), None)
         if capture is None:
             name = own or f"{path.name}:{record.offset}"
             capture = _Capture(id=name, date=record.header("WARC-Date"), info=info, offsets=[], lengths=[])
-            found.append(capture)
-        known |= dict.fromkeys((own, *linked), capture)
+            listed.append(capture)
+        by_id |= dict.fromkeys((own, *linked), capture)
         _add(capture, record)
-    return found
+    return listed
 
 
 def _add(capture: _Capture, record: WarcRecord) -> None:
@@ -184,7 +184,7 @@ def _infos(rows: pyarrow.Table, inputs: "_Inputs") -> list[bytes]:
     be, those of our own files come first; and if such captures have none, ours are left out.
     """
     pairs = rows.group_by(["source", "info"]).aggregate([]).sort_by([("source", "ascending"), ("info", "ascending")])
-    found: dict[bytes, bool] = {}  # member -> whether it is ours
+    ours: dict[bytes, bool] = {}  # member -> whether it is ours
     bare = False
     for row in pairs.to_pylist():
         if row["info"] < 0:
@@ -192,8 +192,8 @@ def _infos(rows: pyarrow.Table, inputs: "_Inputs") -> list[bytes]:
             continue
         record = next(archive.records(storage.place(row["source"]), row["info"]))
         member = inputs.read(row["source"], record.offset, record.length)
-        found[member] = fields.decode(record.block).get("layout") == fields.LAYOUT
-    return sorted((member for member in found if not (bare and found[member])), key=lambda member: not found[member])
+        ours[member] = fields.decode(record.block).get("layout") == fields.LAYOUT
+    return sorted((member for member in ours if not (bare and ours[member])), key=lambda member: not ours[member])
 
 
 class _Inputs(contextlib.AbstractContextManager["_Inputs"]):
@@ -205,8 +205,8 @@ class _Inputs(contextlib.AbstractContextManager["_Inputs"]):
     def read(self, source: str, offset: int, length: int) -> bytes:
         if storage.is_remote(source):
             return self._complete(source, storage.persistently(lambda: storage.read(source, offset, length)), length)
-        known = self._open.pop(source, None)
-        self._open[source] = file = os.open(source, os.O_RDONLY) if known is None else known
+        stream = self._open.pop(source, None)
+        self._open[source] = file = os.open(source, os.O_RDONLY) if stream is None else stream
         if len(self._open) > _OPEN:
             os.close(self._open.popitem(last=False)[1])
         return self._complete(source, os.pread(file, length, offset), length)

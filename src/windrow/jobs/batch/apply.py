@@ -67,19 +67,19 @@ def run(options: BatchOptions, engine: Engine) -> BatchSummary:
     code = engine.ship(reference(options.job))
     sources = archives.find(options.inputs, options.subset, options.base, documents=True)
     work = functools.partial(pairs.of_file, reference=code, ends=committed.ends(sources))
-    found = engine.map(sources, work, pairs.SCHEMA)
-    if found.bad and len(found.bad) == len(sources):
-        first = found.bad[0]
+    table = engine.map(sources, work, pairs.SCHEMA)
+    if table.bad and len(table.bad) == len(sources):
+        first = table.bad[0]
         raise ConfigError(f"no file could be read; the first, {first.source}: {first.problem}")
-    kind = engine.sql(pairs.KIND, pairs=found)
+    kind = engine.sql(pairs.KIND, pairs=table)
     kinds = [row["kind"] for batch in kind.batches() for row in batch.to_pylist()]
     writer = functools.partial(pairs.WRITERS[options.format], reference=code, kind=max(kinds[0] or 0, 0))
-    grouped = engine.sql(pairs.GROUPED, pairs=found)
+    grouped = engine.sql(pairs.GROUPED, pairs=table)
     written = engine.write(grouped, target(options), writer, sort=["key"], files=options.files)
     return BatchSummary(
         sources=len(sources),
         keys=sum(file.rows for file in written),
         bytes=sum(file.bytes for file in written),
         files=[str(file.path) for file in written],
-        bad=found.bad,
+        bad=table.bad,
     )

@@ -48,8 +48,8 @@ def load(reference: str) -> JobCode:
     process = plugins.load(f"{reference}:process", "JOB")
     module = plugins.load(f"{reference}:__dict__", "JOB")
     reduce = module.get("reduce", operator.add)
-    for name, found in (("process", process), ("reduce", reduce)):
-        if not callable(found):
+    for name, function in (("process", process), ("reduce", reduce)):
+        if not callable(function):
             raise ConfigError(f"{reference}: {name} is not a function; define it as: def {name}(…)")
     return JobCode(process, reduce)
 
@@ -60,29 +60,29 @@ def of_file(source: str, reference: str, ends: tuple[tuple[str, int], ...] = ())
     `ends`: files that grow, and the bytes of them that count.
     """
     process, reduce = load(reference)
-    found: dict[str, Any] = {}
+    sums: dict[str, Any] = {}
     for record in _records(source, dict(ends).get(source)):
         for key, value in process(record) or ():
             text = key if isinstance(key, str) else _ENCODER.encode(key).decode()
-            found[text] = reduce(found[text], value) if text in found else value
-        if len(found) >= _HELD:
-            yield _batch(found)
-            found = {}
-    yield _batch(found)
+            sums[text] = reduce(sums[text], value) if text in sums else value
+        if len(sums) >= _HELD:
+            yield _batch(sums)
+            sums = {}
+    yield _batch(sums)
 
 
 def _records(source: str, end: int | None) -> Iterator[JobRecord | JobDocument]:
     path = storage.place(source)
     if archives.is_documents(source):
-        return (JobDocument(documents.read(line, place), line) for line, place, _ in reader.lines_of(path, end))
+        return (JobDocument(documents.read(line, location), line) for line, location, _ in reader.lines_of(path, end))
     return map(JobRecord, archive.records(path, end=end))
 
 
-def _batch(found: dict[str, Any]) -> pyarrow.RecordBatch:
-    values = [_ENCODER.encode(value).decode() for value in found.values()]
-    kinds = [_kind(value) for value in found.values()]
+def _batch(sums: dict[str, Any]) -> pyarrow.RecordBatch:
+    values = [_ENCODER.encode(value).decode() for value in sums.values()]
+    kinds = [_kind(value) for value in sums.values()]
     return pyarrow.RecordBatch.from_arrays(
-        [pyarrow.array(column, kind) for column, kind in zip((list(found), values, kinds), SCHEMA.types, strict=True)],
+        [pyarrow.array(column, kind) for column, kind in zip((list(sums), values, kinds), SCHEMA.types, strict=True)],
         schema=SCHEMA,
     )
 

@@ -66,14 +66,14 @@ class EarlierWork:
 
     def sections(self) -> dict[tuple[int, int], int]:
         """Number the crawls, one after another: (file, input) -> number. Without crawls all are 0."""
-        found: dict[tuple[int, int], int] = {}
+        numbers: dict[tuple[int, int], int] = {}
         crawl, number = "", 0
         for file, plan in enumerate(self.plans):
-            for place, path in enumerate(plan.inputs):
+            for index, path in enumerate(plan.inputs):
                 number += self.crawls.get(path, "") != crawl
                 crawl = self.crawls.get(path, "")
-                found[file, place] = number
-        return found
+                numbers[file, index] = number
+        return numbers
 
 
 def run(plans: Sequence[FilePlan], options: DedupJob, engine: Engine, scratch: Path, count: int = 0) -> DedupSummary:
@@ -123,10 +123,10 @@ def collect(source: str, work: EarlierWork) -> Iterator[pyarrow.RecordBatch]:
     folder.mkdir(parents=True)
     marker = _Collector(folder, work.count)
     reader = Rewriter(work.options, _unwatched, work.crawls, marker)
-    for place, plan_input in enumerate(work.plans[number].inputs):
+    for index, plan_input in enumerate(work.plans[number].inputs):
         for _ in reader.marked(plan_input, reader.format_of(plan_input)):
             pass
-        np.array(marker.keys, np.uint64).tofile(folder / f"urls-{place}")
+        np.array(marker.keys, np.uint64).tofile(folder / f"urls-{index}")
         marker.keys.clear()
     marker.flush()
     yield _row(str(marker.count))
@@ -174,11 +174,11 @@ def compare(source: str, work: EarlierWork) -> Iterator[pyarrow.RecordBatch]:
     """Write, for each file, which n-grams of one part an earlier file has; or which URLs an earlier crawl has."""
     if source == "urls":
         sections = work.sections()
-        places = {work.folder(file) / f"urls-{place}": number for (file, place), number in sections.items()}
+        places = {work.folder(file) / f"urls-{index}": number for (file, index), number in sections.items()}
     else:
         places = {work.folder(file) / source: file for file in range(len(work.plans))}
-    found = _compare(places)
-    yield _row(str(found if source != "urls" else 0))
+    lists_of_paths = _compare(places)
+    yield _row(str(lists_of_paths if source != "urls" else 0))
 
 
 def _compare(places: Mapping[Path, int]) -> int:
@@ -186,7 +186,7 @@ def _compare(places: Mapping[Path, int]) -> int:
     lists = [_unique(_read(path)) for path in places]
     everything = np.concatenate([*lists, _EMPTY])
     order = np.argsort(everything, kind="stable")  # equal numbers stay in the order of the lists
-    ranks = np.repeat(np.array(list(places.values()), np.int64), [len(found) for found in lists])[order]
+    ranks = np.repeat(np.array(list(places.values()), np.int64), [len(keys) for keys in lists])[order]
     numbers = everything[order]
     first = np.ones(len(numbers), np.bool_)
     first[1:] = numbers[1:] != numbers[:-1]
@@ -194,9 +194,9 @@ def _compare(places: Mapping[Path, int]) -> int:
     seen = np.zeros(len(numbers), np.bool_)
     seen[order] = ranks > lowest
     start = 0
-    for path, found in zip(places, lists, strict=True):
-        found[seen[start : start + len(found)]].tofile(_earlier(path))
-        start += len(found)
+    for path, hashes in zip(places, lists, strict=True):
+        hashes[seen[start : start + len(hashes)]].tofile(_earlier(path))
+        start += len(hashes)
     return int(first.sum())
 
 
@@ -221,7 +221,7 @@ class _FromEarlier:
         self._table = NgramTable(max(16 << 20, size * _TABLE))
         for path in sorted(folder.glob("part-*.earlier")):
             self._add(_read(path))
-        self._repeated = {path: _read(_earlier(folder / f"urls-{place}")) for place, path in enumerate(plan.inputs)}
+        self._repeated = {path: _read(_earlier(folder / f"urls-{index}")) for index, path in enumerate(plan.inputs)}
         self._keys = _EMPTY
 
     def enter(self, path: AnyPath, other: bool) -> None:
@@ -232,11 +232,11 @@ class _FromEarlier:
         return at < len(self._keys) and int(self._keys[at]) == key
 
     def mark(self, document: Ngrams) -> Marks:
-        found = onion.mark(self._table, document, self._rule)
+        marks = onion.mark(self._table, document, self._rule)
         self._table.take()  # discard the entries for a redo file
-        if found.removed:  # onion's rule has added what is kept
+        if marks.removed:  # onion's rule has added what is kept
             self._add(np.frombuffer(document.hashes, np.uint64))
-        return found
+        return marks
 
     def _add(self, hashes: Hashes) -> None:
         self._table.add(hashes)

@@ -33,10 +33,10 @@ def size(plans: Sequence[FilePlan]) -> int:
 def crawls(plans: Sequence[FilePlan]) -> dict[AnyPath, str]:
     """Return the name of each input file's crawl; empty if fewer than two crawls are read. Addresses are of none."""
     files = [path for plan in plans for path in plan.inputs if isinstance(path, Path)]
-    found: dict[AnyPath, Path] = {path: crawl.resolve() for path in files if (crawl := reader.crawl_of(path))}
-    roots = list(dict.fromkeys(found.values()))
+    by_file: dict[AnyPath, Path] = {path: crawl.resolve() for path in files if (crawl := reader.crawl_of(path))}
+    roots = list(dict.fromkeys(by_file.values()))
     names = sources.names(roots) if len(roots) > 1 else {}
-    return {path: names[root] for path, root in found.items() if names}
+    return {path: names[root] for path, root in by_file.items() if names}
 
 
 def plan(inputs: Sequence[AnyPath], output: Path, format: str = "", force: bool = False) -> list[FilePlan]:
@@ -49,20 +49,20 @@ def plan(inputs: Sequence[AnyPath], output: Path, format: str = "", force: bool 
         streams.check_suffix(output)
     folders = [path.resolve() for path in inputs if isinstance(path, Path) and path.is_dir()]
     names = sources.names(folders) if len(folders) > 1 else {}
-    found = [(file, _folder(path, names) / name) for path in inputs for file, name in _files(path)]
-    if not found:
+    pairs = [(file, _folder(path, names) / name) for path in inputs for file, name in _files(path)]
+    if not pairs:
         suffixes = ", ".join(detect.SUFFIXES)
         where = ", ".join(map(str, inputs))
         raise ConfigError(
             f"there are no document files in {where}; their names end in {suffixes}, with or without .gz or .zst"
         )
-    files = [path for path, _ in found]
+    files = [path for path, _ in pairs]
     single = len(inputs) == 1 and files == [inputs[0]]
     if not output.is_dir() and (single or detect.by_name(output)):
         plans = [FilePlan(output, tuple(files))]
         _check_formats(files, format)
     else:
-        plans = [FilePlan(output / name, (path,)) for path, name in found]
+        plans = [FilePlan(output / name, (path,)) for path, name in pairs]
     _check_places(plans, inputs, output)
     existing = next((plan.output for plan in plans if plan.output.exists()), None)
     if existing and not force:
@@ -99,15 +99,15 @@ def _remote_files(path: RemotePath) -> list[tuple[AnyPath, Path]]:
     if detect.by_name(path):
         return [(path, Path(path.name))]
     root = path.address.rstrip("/")
-    found = storage.find(root, tuple(f"{suffix}{packed}" for suffix in detect.SUFFIXES for packed in _PACKED))
-    return [(RemotePath(one), Path(one.removeprefix(f"{root}/"))) for one in found]
+    paths = storage.find(root, tuple(f"{suffix}{packed}" for suffix in detect.SUFFIXES for packed in _PACKED))
+    return [(RemotePath(path), Path(path.removeprefix(f"{root}/"))) for path in paths]
 
 
 def _check_formats(files: Sequence[AnyPath], format: str) -> None:
     """Refuse to join files of several formats in one output."""
-    found = {format or detect.detect(path): path for path in files}
-    if len(found) > 1:
-        differing = ", ".join(f"{path} is {name}" for name, path in found.items())
+    formats = {format or detect.detect(path): path for path in files}
+    if len(formats) > 1:
+        differing = ", ".join(f"{path} is {name}" for name, path in formats.items())
         raise ConfigError(f"files of several formats cannot be joined ({differing}); name a directory as output")
 
 

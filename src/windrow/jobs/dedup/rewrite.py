@@ -93,11 +93,11 @@ def appearing(plans: Sequence[FilePlan]) -> Iterator[None]:
 
 def _missing(folder: Path) -> list[Path]:
     """Return the directories to make, the outermost first."""
-    found = []
+    missing = []
     while not folder.is_dir():
-        found.append(folder)
+        missing.append(folder)
         folder = folder.parent
-    return found[::-1]
+    return missing[::-1]
 
 
 def _remove_empty(folder: Path) -> None:
@@ -137,9 +137,9 @@ class _InOrder:
         return False
 
     def mark(self, document: Ngrams) -> Marks:
-        found = onion.mark(self.table, document, self._rule)
+        marks = onion.mark(self.table, document, self._rule)
         self.table.take()  # discard the entries for a redo file: this command does not resume
-        return found
+        return marks
 
 
 class Rewriter:
@@ -253,9 +253,9 @@ def _all_marked(document: Ngrams) -> Marks:
 
 def options(level: str, format: str, dedup: config.DedupOptions, listed: Takedown | None = None) -> DedupJob:
     """Check the options of the command."""
-    for name, value, known in (("--level", level, LEVELS), ("--format", format, ("", *detect.READERS))):
-        if value not in known:
-            raise ConfigError(f"{name} {value!r} is unknown; it must be one of {', '.join(filter(None, known))}")
+    for name, value, allowed in (("--level", level, LEVELS), ("--format", format, ("", *detect.READERS))):
+        if value not in allowed:
+            raise ConfigError(f"{name} {value!r} is unknown; it must be one of {', '.join(filter(None, allowed))}")
     return DedupJob(dedup, level, format, listed or Takedown())
 
 

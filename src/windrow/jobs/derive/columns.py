@@ -64,9 +64,9 @@ class ColumnLists:
         self._count = 0
 
 
-def page(found: ReadRecord, file: str) -> dict[str, Any]:
+def page(source: ReadRecord, file: str) -> dict[str, Any]:
     """Return the columns PAGE of a record."""
-    url, record = found.url, found.record
+    url, record = source.url, source.record
     return {
         "url": url.text or record.target,
         "url_host_name": url.host or None,
@@ -80,7 +80,7 @@ def page(found: ReadRecord, file: str) -> dict[str, Any]:
 
 def _moment(date: str) -> datetime.datetime | None:
     try:
-        found = datetime.datetime.fromisoformat(date)
+        moment = datetime.datetime.fromisoformat(date)
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=datetime.UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)

@@ -59,20 +59,20 @@ class Container:
         return Packing(record.length, header, checksum, inflated)
 
     def describe(self, record: WarcRecord, packing: Packing | None) -> dict[str, Any]:
-        found: dict[str, Any] = {
+        facts: dict[str, Any] = {
             "Filename": self._name,
             "Compressed": not self._plain,
             "Offset": str(record.offset),
         }
         if packing is not None:
-            found["Gzip-Metadata"] = {
+            facts["Gzip-Metadata"] = {
                 "Deflate-Length": str(packing.length),
                 "Header-Length": str(packing.header),
                 "Footer-Length": str(_FOOTER.size),
                 "Inflated-CRC": str(packing.checksum),
                 "Inflated-Length": str(packing.inflated),
             }
-        return found
+        return facts
 
     def _read(self, offset: int, size: int) -> bytes:
         # Not a map of the file: its pages would count as memory of this process.

@@ -87,7 +87,7 @@ class ReadRecord(msgspec.Struct, frozen=True):
         for name, value in self.notes:
             if name == "languages-cld2":
                 with contextlib.suppress(msgspec.MsgspecError):
-                    return ",".join([found.code for found in _cld(value).languages if found.code])
+                    return ",".join([language.code for language in _cld(value).languages if language.code])
         return self.detected
 
     def capture(self) -> Capture:
@@ -135,14 +135,14 @@ class PageReader:
                 continue
             if self.damages and not _intact(record):
                 continue
-            found = read(record, self._most)
+            result = read(record, self._most)
             if waiting is not None:
                 yield _noted(waiting, record)
                 waiting = None
-            if found.page is not None:
-                waiting = found
+            if result.page is not None:
+                waiting = result
             else:
-                yield found
+                yield result
         if waiting is not None:
             yield waiting
 

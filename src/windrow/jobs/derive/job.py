@@ -72,7 +72,7 @@ class DerivedCounts(msgspec.Struct):
 class DerivedFile(Protocol):
     """One output file of a source."""
 
-    def add(self, found: ReadRecord, about: DescribedRecord) -> None: ...
+    def add(self, source: ReadRecord, about: DescribedRecord) -> None: ...
     def close(self) -> None: ...
 
 
@@ -88,11 +88,11 @@ def derive(options: DeriveOptions, source: str) -> Iterator[pyarrow.RecordBatch]
         if not archive.is_archive(path):
             raise ArchiveError(path, 0, "this is no archive file: it does not begin with a record")
         outputs = _opened(options, path, counts, stack)
-        for found in _with_languages(reader.records(), options.languages):
+        for read in _with_languages(reader.records(), options.languages):
             counts.records += 1
-            about = _about(found.record, path)
+            about = _about(read.record, path)
             for output in outputs:
-                output.add(found, about)
+                output.add(read, about)
         for output in outputs:
             output.close()
     counts.problem = reader.problem()
@@ -120,36 +120,36 @@ def prepare(options: DeriveOptions) -> None:
 def targets(options: DeriveOptions, source: AnyPath) -> dict[str, Path]:
     """Return the files that are made of a source, by kind."""
     output = Path(options.output)
-    found = {}
+    targets_by_kind = {}
     if options.wat:
-        found["wat"] = output / "wat" / names.derived(source.name, "wat")
+        targets_by_kind["wat"] = output / "wat" / names.derived(source.name, "wat")
     if options.wet:
-        found["wet"] = output / "wet" / names.derived(source.name, "wet")
+        targets_by_kind["wet"] = output / "wet" / names.derived(source.name, "wet")
     if options.links:
-        found["links"] = output / "links.parquet" / names.derived(source.name, "links")
+        targets_by_kind["links"] = output / "links.parquet" / names.derived(source.name, "links")
     if options.pages:
-        found["pages"] = output / "pages.parquet" / names.derived(source.name, "pages")
-    return found
+        targets_by_kind["pages"] = output / "pages.parquet" / names.derived(source.name, "pages")
+    return targets_by_kind
 
 
 def _opened(
     options: DeriveOptions, source: AnyPath, counts: DerivedCounts, stack: contextlib.ExitStack
 ) -> list[DerivedFile]:
     """Open the outputs of a source. Each appears under its name when all are complete."""
-    found: list[DerivedFile] = []
+    opened: list[DerivedFile] = []
     container = stack.enter_context(Container(source)) if options.wat else None
     for kind, target in targets(options, source).items():
         target.parent.mkdir(parents=True, exist_ok=True)
         file = stack.enter_context(files.replacing(target))
         if container is not None and kind == "wat":
-            found.append(_Wat(_Members(file, target.name), container, counts))
+            opened.append(_Wat(_Members(file, target.name), container, counts))
         elif kind == "wet":
-            found.append(_Wet(_Members(file, target.name), options, counts))
+            opened.append(_Wet(_Members(file, target.name), options, counts))
         elif kind == "links":
-            found.append(_Links(names.place(source), stack.enter_context(_TableFile(file, LINKS)), counts))
+            opened.append(_Links(names.place(source), stack.enter_context(_TableFile(file, LINKS)), counts))
         else:
-            found.append(_Pages(names.place(source), stack.enter_context(_TableFile(file, PAGES)), counts))
-    return found
+            opened.append(_Pages(names.place(source), stack.enter_context(_TableFile(file, PAGES)), counts))
+    return opened
 
 
 class _Members:
@@ -182,10 +182,10 @@ class _Wat:
     def __init__(self, file: _Members, container: Container, counts: DerivedCounts) -> None:
         self._file, self._container, self._counts = file, container, counts
 
-    def add(self, found: ReadRecord, about: DescribedRecord) -> None:
+    def add(self, read: ReadRecord, about: DescribedRecord) -> None:
         if not self._file.begun:
             self._file.begin(about.date, wat.info())
-        self._file.write(wat.member(found, self._container, about))
+        self._file.write(wat.member(read, self._container, about))
         self._counts.wat += 1
 
     def close(self) -> None:
@@ -197,12 +197,12 @@ class _Wet:
         self._file, self._counts = file, counts
         self._text = wet.kept_text(options.crawl, options.settings) if options.wet == "main" else wet.all_text
 
-    def add(self, found: ReadRecord, about: DescribedRecord) -> None:
+    def add(self, read: ReadRecord, about: DescribedRecord) -> None:
         if not self._file.begun:
-            self._file.begin(about.date, wet.info(found.record))
-        if found.page is None or not 200 <= found.status < 300:
+            self._file.begin(about.date, wet.info(read.record))
+        if read.page is None or not 200 <= read.status < 300:
             return
-        text: WetText = self._text(found)
+        text: WetText = self._text(read)
         self._counts.failed += text.problem
         if text.text:
             self._file.write(wet.member(about, text))
@@ -246,8 +246,8 @@ class _Links:
     def __init__(self, source: str, file: _TableFile, counts: DerivedCounts) -> None:
         self._rows, self._file, self._counts = LinkRows(source), file, counts
 
-    def add(self, found: ReadRecord, about: DescribedRecord) -> None:
-        self._file.write(self._rows.add(found))
+    def add(self, read: ReadRecord, about: DescribedRecord) -> None:
+        self._file.write(self._rows.add(read))
 
     def close(self) -> None:
         self._file.write(self._rows.rest())
@@ -258,8 +258,8 @@ class _Pages:
     def __init__(self, source: str, file: _TableFile, counts: DerivedCounts) -> None:
         self._rows, self._file, self._counts = PageRows(source), file, counts
 
-    def add(self, found: ReadRecord, about: DescribedRecord) -> None:
-        self._file.write(self._rows.add(found))
+    def add(self, read: ReadRecord, about: DescribedRecord) -> None:
+        self._file.write(self._rows.add(read))
 
     def close(self) -> None:
         self._file.write(self._rows.rest())
@@ -267,10 +267,10 @@ class _Pages:
 
 
 def _about(record: WarcRecord, source: AnyPath) -> DescribedRecord:
-    place = f"{source.name} {record.offset}"
+    position = f"{source.name} {record.offset}"
     if record.length == 0:
-        place += f" {record.header('WARC-Record-ID')}"  # several records share the gzip member at this offset
-    return DescribedRecord(record.target, record.header("WARC-Date"), record.header("WARC-Record-ID"), place)
+        position += f" {record.header('WARC-Record-ID')}"  # several records share the gzip member at this offset
+    return DescribedRecord(record.target, record.header("WARC-Date"), record.header("WARC-Record-ID"), position)
 
 
 @functools.lru_cache(1)

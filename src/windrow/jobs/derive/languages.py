@@ -13,11 +13,11 @@ _LINES = 500  # of a page that are read
 _SETTINGS = LanguageSettings()
 
 
-def detected(found: ReadRecord) -> ReadRecord:
+def detected(source: ReadRecord) -> ReadRecord:
     """Return a page with its languages, the most frequent first."""
-    if found.page is None or found.languages:
-        return found
-    lines = found.page.tags.text.decode().splitlines()[:_LINES]
+    if source.page is None or source.languages:
+        return source
+    lines = source.page.tags.text.decode().splitlines()[:_LINES]
     shares = detect.detect(lines, _SETTINGS).shares if lines else {}
     codes = [code for code, share in shares.items() if code != UNKNOWN and share >= _LEAST][:MOST]
-    return msgspec.structs.replace(found, detected=",".join(codes))
+    return msgspec.structs.replace(source, detected=",".join(codes))

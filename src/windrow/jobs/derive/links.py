@@ -61,12 +61,12 @@ class LinkRows:
         self._lists = ColumnLists(SCHEMA, _PAGE)
         self.count = 0
 
-    def add(self, found: ReadRecord) -> Iterator[pyarrow.RecordBatch]:
+    def add(self, source: ReadRecord) -> Iterator[pyarrow.RecordBatch]:
         """Add the links of a record; yield a batch if one is full."""
-        records = of_response(found)
+        records = of_response(source)
         if not records:
             return
-        self._lists.add(columns.page(found, self._file), _rows(found, records), len(records))
+        self._lists.add(columns.page(source, self._file), _rows(source, records), len(records))
         self.count += len(records)
         yield from self._lists.full()
 
@@ -83,14 +83,14 @@ def rows(source: str) -> Iterator[pyarrow.RecordBatch]:
     yield from made.rest()
 
 
-def of_response(found: ReadRecord) -> list[Record]:
+def of_response(source: ReadRecord) -> list[Record]:
     """Return every link of a response: of its headers, then of its page."""
-    if found.record.type not in ("response", "revisit", "resource") or not found.url.text:
+    if source.record.type not in ("response", "revisit", "resource") or not source.url.text:
         return []
-    records = list(_of_headers(found.head)) if _HEADERS.search(found.head) else []
-    if found.page is None:
+    records = list(_of_headers(source.head)) if _HEADERS.search(source.head) else []
+    if source.page is None:
         return records
-    tags = found.page.tags
+    tags = source.page.tags
     return [*records, *_of_metas(tags.metas), *tags.relations, *tags.scripts, *tags.links]
 
 
@@ -119,9 +119,9 @@ class _Targets(NamedTuple):
     domains: list[str | None]
 
 
-def _rows(found: ReadRecord, records: Sequence[Record]) -> dict[str, Sequence[Any]]:
+def _rows(source: ReadRecord, records: Sequence[Record]) -> dict[str, Sequence[Any]]:
     hrefs = [record["url"] if "url" in record else record["href"] for record in records]
-    targets = _joined(found, hrefs)
+    targets = _joined(source, hrefs)
     return {
         "position": range(len(records)),
         "href": hrefs,
@@ -135,19 +135,19 @@ def _rows(found: ReadRecord, records: Sequence[Record]) -> dict[str, Sequence[An
 
 def _attributes(records: Sequence[Record]) -> dict[str, list[str | None]]:
     """Return the columns of attributes. Most links have none but their anchor: those are done quickly."""
-    found: dict[str, list[str | None]] = {name: [None] * len(records) for name in _ATTRIBUTES.values()}
-    columns = {attribute: found[name] for attribute, name in _ATTRIBUTES.items()}
-    found["text"] = [record.get("text") for record in records]
-    for place, record in enumerate(records):
+    values: dict[str, list[str | None]] = {name: [None] * len(records) for name in _ATTRIBUTES.values()}
+    columns = {attribute: values[name] for attribute, name in _ATTRIBUTES.items()}
+    values["text"] = [record.get("text") for record in records]
+    for index, record in enumerate(records):
         if len(record) > 2 + ("text" in record):
             for attribute in record.keys() & columns.keys():
-                columns[attribute][place] = record[attribute]
-    return found
+                columns[attribute][index] = record[attribute]
+    return values
 
 
-def _joined(found: ReadRecord, hrefs: Sequence[str]) -> _Targets:
+def _joined(source: ReadRecord, hrefs: Sequence[str]) -> _Targets:
     """Return where links lead. Those of headers are relative to the page itself, as those of most pages are too."""
-    page, base = found.page, found.url.text
+    page, base = source.page, source.url.text
     if page is not None:
         base = page.base(base)
         if page.charset != "UTF-8":

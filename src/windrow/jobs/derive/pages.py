@@ -54,11 +54,11 @@ class PageRows:
         self._lists = ColumnLists(SCHEMA, SCHEMA.names, _ROWS)
         self.count = 0
 
-    def add(self, found: ReadRecord) -> Iterator[pyarrow.RecordBatch]:
+    def add(self, source: ReadRecord) -> Iterator[pyarrow.RecordBatch]:
         """Add a record if it is a response; yield a batch if one is full."""
-        if found.record.type not in ("response", "revisit", "resource") or not found.head:
+        if source.record.type not in ("response", "revisit", "resource") or not source.head:
             return
-        self._lists.add(_row(found, self._file), {}, 1)
+        self._lists.add(_row(source, self._file), {}, 1)
         self.count += 1
         yield from self._lists.full()
 
@@ -75,38 +75,38 @@ def rows(source: str) -> Iterator[pyarrow.RecordBatch]:
     yield from made.rest()
 
 
-def _row(found: ReadRecord, file: str) -> dict[str, Any]:
-    record = found.record
-    headers = [(name, value) for name, colon, value in exchange.header_lines(found.head) if colon]
+def _row(source: ReadRecord, file: str) -> dict[str, Any]:
+    record = source.record
+    headers = [(name, value) for name, colon, value in exchange.header_lines(source.head) if colon]
     digest = record.header("WARC-Payload-Digest")
     return {
-        **columns.page(found, file),
+        **columns.page(source, file),
         "warc_record_id": record.header("WARC-Record-ID") or None,
-        "fetch_status": found.status or None,
-        "fetch_redirect": _redirect(found, headers),
+        "fetch_status": source.status or None,
+        "fetch_redirect": _redirect(source, headers),
         "ip_address": record.header("WARC-IP-Address") or None,
         "content_digest": digest.removeprefix("sha1:") or None,
-        "content_mime_type": media_type(found.content_type) or None,
-        "content_mime_detected": _detected(record, found),
-        "content_languages": found.languages or None,
+        "content_mime_type": media_type(source.content_type) or None,
+        "content_mime_detected": _detected(record, source),
+        "content_languages": source.languages or None,
         "content_truncated": record.header("WARC-Truncated") or None,
         "headers": [{"name": name, "value": value} for name, value in headers],
-        **_of_page(found),
+        **_of_page(source),
     }
 
 
-def _of_page(found: ReadRecord) -> dict[str, Any]:
-    page = found.page
+def _of_page(source: ReadRecord) -> dict[str, Any]:
+    page = source.page
     if page is None:
         names = ("content_charset", "title", "html_lang", "canonical", "base", "metas", "links", "text_length")
-        return dict.fromkeys(names) | {"content_length": len(found.body)}
+        return dict.fromkeys(names) | {"content_length": len(source.body)}
     tags = page.tags
     return {
         "content_charset": page.charset,
         "content_length": page.size,
         "title": tags.title,
         "html_lang": next((meta["content"] for meta in tags.metas if meta.get("name") == "HTML@/lang"), None),
-        "canonical": _canonical(found, tags.relations),
+        "canonical": _canonical(source, tags.relations),
         "base": tags.base,
         "metas": [_meta(meta) for meta in tags.metas if not meta.get("name", "").startswith("HTML@/")],
         "links": len(tags.links) + len(tags.relations) + len(tags.scripts),
@@ -123,23 +123,23 @@ def _meta(meta: Record) -> dict[str, str | None]:
     }
 
 
-def _canonical(found: ReadRecord, relations: Sequence[Record]) -> str | None:
+def _canonical(source: ReadRecord, relations: Sequence[Record]) -> str | None:
     """Return the URL that the page names as its own; null if it names none, or one that is not http."""
-    assert found.page is not None
+    assert source.page is not None
     for relation in relations:
         if "canonical" in relation.get("rel", "").lower().split():
-            url = urls.join(found.page.base(found.url.text), [found.page.href(relation["url"])])[0]
+            url = urls.join(source.page.base(source.url.text), [source.page.href(relation["url"])])[0]
             return url.text if url is not None else None
     return None
 
 
-def _redirect(found: ReadRecord, headers: Sequence[tuple[str, str]]) -> str | None:
-    if not 300 <= found.status < 400 or found.status == 304 or not found.url.text:
+def _redirect(source: ReadRecord, headers: Sequence[tuple[str, str]]) -> str | None:
+    if not 300 <= source.status < 400 or source.status == 304 or not source.url.text:
         return None
     location = next((value for name, value in headers if name.lower() == "location"), "")
-    url = urls.redirect(found.url.text, location) if location else None
+    url = urls.redirect(source.url.text, location) if location else None
     return url.text if url is not None else None
 
 
-def _detected(record: WarcRecord, found: ReadRecord) -> str | None:
-    return record.header("WARC-Identified-Payload-Type") or sniff.identify(found.head, found.body) or None
+def _detected(record: WarcRecord, source: ReadRecord) -> str | None:
+    return record.header("WARC-Identified-Payload-Type") or sniff.identify(source.head, source.body) or None

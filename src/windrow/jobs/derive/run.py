@@ -75,8 +75,8 @@ def check(request: DeriveRequest) -> None:
 
 def run(request: DeriveRequest, engine: Engine) -> DeriveSummary:
     """Derive from every source; those with a problem are named in the summary."""
-    found = _sources(request.inputs, request.base)
-    _check_names(found.paths)
+    sources = _sources(request.inputs, request.base)
+    _check_names(sources.paths)
     options = job.DeriveOptions(
         output=str(request.output),
         wat=request.wat,
@@ -84,15 +84,15 @@ def run(request: DeriveRequest, engine: Engine) -> DeriveSummary:
         links=request.links,
         pages=request.pages,
         languages=request.languages,
-        crawl=found.crawl,
+        crawl=sources.crawl,
         takedown=str(request.takedown) if request.takedown else "",
         settings=tuple(request.settings),
-        ends=tuple(found.ends),
+        ends=tuple(sources.ends),
     )
     job.prepare(options)  # an error in the options appears once, before any work
     request.output.mkdir(parents=True, exist_ok=True)
-    table = engine.map(found.paths, functools.partial(job.derive, options), job.SCHEMA)
-    summary = DeriveSummary(bad=[*found.missing, *table.bad])
+    table = engine.map(sources.paths, functools.partial(job.derive, options), job.SCHEMA)
+    summary = DeriveSummary(bad=[*sources.missing, *table.bad])
     for batch in table.batches():
         for row in batch.to_pylist():
             summary.add(row)
@@ -100,39 +100,39 @@ def run(request: DeriveRequest, engine: Engine) -> DeriveSummary:
 
 
 def _sources(inputs: Sequence[str | Path], base: str) -> _Sources:
-    found = _Sources()
+    sources = _Sources()
     for given in inputs:
         path = storage.place(str(given))
         if not isinstance(path, Path):
-            found.paths += archives.find([given], base=base)
+            sources.paths += archives.find([given], base=base)
         elif (path / "crawl.toml").is_file():
-            _add_crawl(found, path)
+            _add_crawl(sources, path)
         elif path.is_dir():
             # Files that were derived before may be in the same directory.
-            found.paths += [one for one in archives.find([path]) if not _is_derived(one)]
+            sources.paths += [one for one in archives.find([path]) if not _is_derived(one)]
         elif path.exists():
-            found.paths += archives.find([path], base=base)
+            sources.paths += archives.find([path], base=base)
         else:
-            found.missing.append(BadSource(str(path), "there is no such file or directory; check the path"))
-    found.paths = list(dict.fromkeys(found.paths))
-    return found
+            sources.missing.append(BadSource(str(path), "there is no such file or directory; check the path"))
+    sources.paths = list(dict.fromkeys(sources.paths))
+    return sources
 
 
-def _add_crawl(found: _Sources, directory: Path) -> None:
+def _add_crawl(sources: _Sources, directory: Path) -> None:
     """Add the pages of a crawl, as far as they are committed. As Common Crawl's, derived files are made of the subset
     `warc` alone."""
-    if found.crawl:
-        raise ConfigError(f"{found.crawl} and {directory} are two crawls; derive from one at a time")
-    found.crawl = str(directory)
-    before = len(found.paths)
-    for place in sharding.places(directory):
-        lengths = committed.lengths(place) or {}
+    if sources.crawl:
+        raise ConfigError(f"{sources.crawl} and {directory} are two crawls; derive from one at a time")
+    sources.crawl = str(directory)
+    before = len(sources.paths)
+    for shard in sharding.places(directory):
+        lengths = committed.lengths(shard) or {}
         for name in sorted(name for name, length in lengths.items() if name.startswith("warc/") and length):
-            path = place / name
-            found.paths.append(str(path))
+            path = shard / name
+            sources.paths.append(str(path))
             if path.exists() and path.stat().st_size > lengths[name]:
-                found.ends.append((str(path), lengths[name]))
-    if len(found.paths) == before:
+                sources.ends.append((str(path), lengths[name]))
+    if len(sources.paths) == before:
         raise ConfigError(f"{directory} has no archive yet; make it with: windrow crawl {directory}")
 
 
@@ -142,9 +142,9 @@ def _is_derived(path: str) -> bool:
 
 def _check_names(sources: Sequence[str]) -> None:
     """Refuse sources whose outputs would have one name."""
-    known: dict[str, str] = {}
+    owners: dict[str, str] = {}
     for path in sources:
-        other = known.setdefault(names.derived(Path(path).name, "links"), path)
+        other = owners.setdefault(names.derived(Path(path).name, "links"), path)
         if other != path:
             raise ConfigError(f"{other} and {path} would give files of one name; derive from them one after the other")
 

@@ -26,18 +26,18 @@ _encode = msgspec.json.Encoder().encode
 Fields = dict[str, Any]
 
 
-def member(found: ReadRecord, file: Container, about: DescribedRecord) -> bytes:
+def member(source: ReadRecord, file: Container, about: DescribedRecord) -> bytes:
     """Return the WAT record of a record, as a gzip member."""
-    if not about.target and found.record.type == "warcinfo":
-        about = about._replace(target=found.record.header("WARC-Filename"))
-    return derived.metadata(about, _encode(described(found, file)))
+    if not about.target and source.record.type == "warcinfo":
+        about = about._replace(target=source.record.header("WARC-Filename"))
+    return derived.metadata(about, _encode(described(source, file)))
 
 
-def described(found: ReadRecord, file: Container) -> Fields:
-    record = found.record
+def described(source: ReadRecord, file: Container) -> Fields:
+    record = source.record
     packing = file.packing(record)
     header, behind = container.slop(record, packing)
-    payload = _payload(found)
+    payload = _payload(source)
     payload["Actual-Content-Length"] = str(record.size)
     if header:
         payload["Trailing-Slop-Length"] = str(behind)
@@ -49,58 +49,58 @@ def described(found: ReadRecord, file: Container) -> Fields:
     return {"Container": file.describe(record, packing), "Envelope": envelope}
 
 
-def _payload(found: ReadRecord) -> Fields:
-    kind = found.record.type
-    if kind == "request" and found.head:
-        return {"Actual-Content-Type": f"{_HTTP}request", "HTTP-Request-Metadata": _request(found)}
-    if kind in ("response", "revisit") and found.head:
-        return {"Actual-Content-Type": f"{_HTTP}response", "HTTP-Response-Metadata": _response(found)}
+def _payload(source: ReadRecord) -> Fields:
+    kind = source.record.type
+    if kind == "request" and source.head:
+        return {"Actual-Content-Type": f"{_HTTP}request", "HTTP-Request-Metadata": _request(source)}
+    if kind in ("response", "revisit") and source.head:
+        return {"Actual-Content-Type": f"{_HTTP}response", "HTTP-Response-Metadata": _response(source)}
     if kind == "warcinfo":
-        pairs = fields.decode(found.record.block)
+        pairs = fields.decode(source.record.block)
         return {"Actual-Content-Type": _FIELDS[0], "WARC-Info-Metadata": pairs}
-    if kind == "metadata" and found.record.header("Content-Type") == _FIELDS[0]:
-        rows = [{"Name": name, "Value": value} for name, value in fields.decode(found.record.block).items()]
+    if kind == "metadata" and source.record.header("Content-Type") == _FIELDS[0]:
+        rows = [{"Name": name, "Value": value} for name, value in fields.decode(source.record.block).items()]
         return {"Actual-Content-Type": _FIELDS[1], "WARC-Metadata-Metadata": {"Metadata-Records": rows}}
-    return {"Actual-Content-Type": found.record.header("Content-Type")}
+    return {"Actual-Content-Type": source.record.header("Content-Type")}
 
 
-def _request(found: ReadRecord) -> Fields:
-    method, path, version = (*_first(found.head).split(" ", 2), "", "")[:3]
+def _request(source: ReadRecord) -> Fields:
+    method, path, version = (*_first(source.head).split(" ", 2), "", "")[:3]
     message = {"Method": method, "Path": path, "Version": version}
-    return {"Request-Message": message, **_headers(found.head, len(found.head) - 2), **_entity(found.body)}
+    return {"Request-Message": message, **_headers(source.head, len(source.head) - 2), **_entity(source.body)}
 
 
-def _response(found: ReadRecord) -> Fields:
-    version, status, reason = (*_first(found.head).split(" ", 2), "", "")[:3]
+def _response(source: ReadRecord) -> Fields:
+    version, status, reason = (*_first(source.head).split(" ", 2), "", "")[:3]
     message = {"Status": status, "Version": version, "Reason": reason}
-    page = {"HTML-Metadata": html(found.page)} if found.page is not None else {}
-    return {"Response-Message": message, **_headers(found.head, len(found.head)), **page, **_entity(found.body)}
+    page = {"HTML-Metadata": html(source.page)} if source.page is not None else {}
+    return {"Response-Message": message, **_headers(source.head, len(source.head)), **page, **_entity(source.body)}
 
 
 def html(page: HtmlPage) -> Fields:
     """Return what a page says of itself and where it leads. Empty lists are left out."""
-    found = page.tags
+    tags = page.tags
     head: Fields = {}
-    if found.title:
-        head["Title"] = found.title[:TITLE].rstrip()
-    if found.base is not None:
-        head["Base"] = found.base
-    for name, records in (("Metas", found.metas), ("Link", found.relations), ("Scripts", found.scripts)):
+    if tags.title:
+        head["Title"] = tags.title[:TITLE].rstrip()
+    if tags.base is not None:
+        head["Base"] = tags.base
+    for name, records in (("Metas", tags.metas), ("Link", tags.relations), ("Scripts", tags.scripts)):
         if records:
             head[name] = records
     parts: Fields = {"Head": head} if head else {}
-    if found.links:
-        parts["Links"] = found.links
+    if tags.links:
+        parts["Links"] = tags.links
     return parts
 
 
 def _headers(head: bytes, length: int) -> Fields:
     lines = exchange.header_lines(head)
     pairs = [(name, value) for name, colon, value in lines if colon]
-    found: Fields = {"Headers-Length": str(length)}
+    headers: Fields = {"Headers-Length": str(length)}
     if len(pairs) < len(lines):
-        found["Headers-Corrupt"] = True
-    return {**found, "Headers": _collected(pairs)}
+        headers["Headers-Corrupt"] = True
+    return {**headers, "Headers": _collected(pairs)}
 
 
 def _first(head: bytes) -> str:
@@ -121,16 +121,16 @@ def _digest(data: bytes) -> str:
 
 def _collected(pairs: Iterable[tuple[str, str]]) -> Fields:
     """Return fields by name; those with one name as a list."""
-    found: Fields = {}
+    collected: Fields = {}
     for name, value in pairs:
-        known = found.get(name)
-        if known is None:
-            found[name] = value
-        elif isinstance(known, list):
-            known.append(value)
+        before = collected.get(name)
+        if before is None:
+            collected[name] = value
+        elif isinstance(before, list):
+            before.append(value)
         else:
-            found[name] = [known, value]
-    return found
+            collected[name] = [before, value]
+    return collected
 
 
 def info() -> list[tuple[str, str]]:

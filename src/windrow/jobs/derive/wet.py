@@ -44,10 +44,10 @@ class KeptText:
         self._refine = Refiner(options)
         self._seconds = options.workers.seconds
 
-    def __call__(self, found: ReadRecord) -> WetText:
+    def __call__(self, source: ReadRecord) -> WetText:
         try:
             with limit.cpu(self._seconds):
-                refined = self._refine(found.capture())
+                refined = self._refine(source.capture())
         except Exception:  # too slow, too large, or an error of an extractor: this page has no text, the file continues
             return WetText(b"", problem=True)
         if refined.draft is None or refined.verdict is None:
@@ -56,9 +56,9 @@ class KeptText:
         return WetText(text, "" if refined.verdict.language == "und" else refined.verdict.language)
 
 
-def all_text(found: ReadRecord) -> WetText:
-    assert found.page is not None
-    return WetText(found.page.tags.text, found.languages)
+def all_text(source: ReadRecord) -> WetText:
+    assert source.page is not None
+    return WetText(source.page.tags.text, source.languages)
 
 
 @functools.lru_cache(1)
@@ -76,5 +76,5 @@ def member(about: DescribedRecord, text: WetText) -> bytes:
 
 def info(source: WarcRecord) -> list[tuple[str, str]]:
     """Return the fields that the first record of a WET file takes over from that of the archive."""
-    known = fields.decode(source.block) if source.type == "warcinfo" else {}
-    return [(name, known[name]) for name in _COPIED if known.get(name)]
+    facts = fields.decode(source.block) if source.type == "warcinfo" else {}
+    return [(name, facts[name]) for name in _COPIED if facts.get(name)]

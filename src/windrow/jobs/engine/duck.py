@@ -48,10 +48,10 @@ class DuckDatabase:
             self._connection.execute("SET temp_directory = ?", [str(path.parent / "spill")])
             self._spills = True
         try:
-            found = self._connection.sql(query)
-            if found is None:
+            relation = self._connection.sql(query)
+            if relation is None:
                 raise ConfigError(f"this query gives no rows, so it is no SELECT: {query}")
-            reader: pyarrow.RecordBatchReader = found.to_arrow_reader(parts.BATCH)
+            reader: pyarrow.RecordBatchReader = relation.to_arrow_reader(parts.BATCH)
             schema = parts.plain(reader.schema) if schema is None else schema
             parts.write(path, (batch.cast(schema) for batch in reader), schema)
         except duckdb.Error as error:

@@ -68,10 +68,10 @@ def state(source: str) -> SourceState:
 def finished(path: Path, of: SourceState) -> int | None:
     """Return the number of rows in a file that holds those of a source in this state; None if it does not."""
     try:
-        found = pyarrow.parquet.read_metadata(path)
+        metadata = pyarrow.parquet.read_metadata(path)
     except (OSError, pyarrow.ArrowInvalid):
         return None
-    return int(found.num_rows) if found.metadata.get(_FOOTER) == msgspec.json.encode(of) else None
+    return int(metadata.num_rows) if metadata.metadata.get(_FOOTER) == msgspec.json.encode(of) else None
 
 
 def write(

@@ -29,5 +29,5 @@ def call(engine: Engine, reference: str, sources: Sequence[str], arguments: tupl
 
 
 def rows(source: str, reference: str, arguments: tuple[str, ...]) -> Iterator[pyarrow.RecordBatch]:
-    found = plugins.load(reference, "job")(source, *arguments)
-    yield pyarrow.RecordBatch.from_arrays([pyarrow.array([msgspec.json.encode(found)])], schema=SCHEMA)
+    value = plugins.load(reference, "job")(source, *arguments)
+    yield pyarrow.RecordBatch.from_arrays([pyarrow.array([msgspec.json.encode(value)])], schema=SCHEMA)

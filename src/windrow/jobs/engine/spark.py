@@ -65,14 +65,14 @@ def start(options: SparkOptions, workers: int) -> "SparkSession":
         os.environ["PYSPARK_PYTHON"] = python  # pyspark reads the option only in spark-submit
     with _quiet() as notes:
         try:
-            found = SparkSession(builder.getOrCreate())
+            session = SparkSession(builder.getOrCreate())
         except Exception as error:  # py4j and pyspark raise RuntimeError, their own classes, and others
             raise ConfigError(
                 f"Spark did not start: {_reason(error, notes())}; check --master and --spark-conf"
             ) from None
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)  # pyspark's own calls Java from the handler
-    return found
+    return session
 
 
 class SparkSession:
@@ -137,17 +137,17 @@ class SparkRunner:
 
         def answer(number: int) -> str:
             try:
-                found = work(*listed.value[number])
+                answer = work(*listed.value[number])
             except Exception as error:  # a job is the user's code: whatever it raises becomes a record
-                found = WorkerAnswer(problem=worker.problem(error))
-            return msgspec.json.encode(found).decode()
+                answer = WorkerAnswer(problem=worker.problem(error))
+            return msgspec.json.encode(answer).decode()
 
         call = functions.udf(answer, "string", useArrow=False).asNondeterministic()
         numbers = self._session.session.range(0, len(tasks), 1, len(tasks))
         rows = numbers.select("id", call("id").alias("answer")).collect()
         listed.unpersist()
-        found = {row["id"]: msgspec.json.decode(row["answer"], type=WorkerAnswer) for row in rows}
-        return [found[number] for number in range(len(tasks))]
+        answers = {row["id"]: msgspec.json.decode(row["answer"], type=WorkerAnswer) for row in rows}
+        return [answers[number] for number in range(len(tasks))]
 
     def ship(self, module: str) -> str:
         """Send the file of a module to every worker."""
@@ -185,10 +185,10 @@ class SparkDatabase:
         shutil.rmtree(folder, ignore_errors=True)
         frame = self._frame(table).repartitionByRange(len(paths), *keys).sortWithinPartitions(*keys)
         self._session.wait(lambda: frame.write.parquet(folder.as_uri()))
-        found = {int(path.name.split("-")[1]): path for path in folder.glob("part-*.parquet")}
+        files = {int(path.name.split("-")[1]): path for path in folder.glob("part-*.parquet")}
         for number, path in enumerate(paths):
-            if number in found:
-                found[number].replace(path)
+            if number in files:
+                files[number].replace(path)
             else:  # Spark writes no file for a range without rows
                 parts.write(path, (), table.schema)
         shutil.rmtree(folder)
@@ -220,17 +220,17 @@ def _own_master(workers: int) -> str:
 
 def _defaults(master: str) -> dict[str, str]:
     """Return options that fit most jobs; those of the user come after them."""
-    found = {
+    defaults = {
         "spark.log.level": "ERROR",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.session.timeZone": "UTC",
     }
     if master.startswith("local"):
-        found |= {"spark.pyspark.python": sys.executable, "spark.ui.enabled": "false"}
-        found |= {"spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        found |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-    return found
+        defaults |= {"spark.pyspark.python": sys.executable, "spark.ui.enabled": "false"}
+        defaults |= {"spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        defaults |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return defaults
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -258,8 +258,8 @@ def _check(master: str) -> None:
 
 def _reached(address: str) -> bool:
     try:
-        found = urllib.parse.urlsplit(f"//{address}")
-        with socket.create_connection((found.hostname or "", found.port or 7077), _REACH):
+        parts = urllib.parse.urlsplit(f"//{address}")
+        with socket.create_connection((parts.hostname or "", parts.port or 7077), _REACH):
             return True
     except (OSError, ValueError):
         return False

@@ -67,9 +67,9 @@ class StoredEngine:
         self._maps += 1
         sources = list(dict.fromkeys(sources))
         done = parts.MapParts(self._work / f"map-{self._maps}", function, schema)
-        known = {source: done.rows(source) for source in sources}
-        rows = sum(count or 0 for count in known.values())
-        left = [source for source in sources if known[source] is None]
+        rows_done = {source: done.rows(source) for source in sources}
+        rows = sum(count or 0 for count in rows_done.values())
+        left = [source for source in sources if rows_done[source] is None]
         before, finished = len(sources) - len(left), 0
         bad: dict[str, BadSource] = {}
 
@@ -163,10 +163,10 @@ def _unwritten(path: Path, problem: str) -> ConfigError:
 def _targets(target: str, files: int) -> list[Path]:
     """Return the path of each file; only the name may have a place for the number."""
     path = Path(target).absolute()
-    found = [path.with_name(path.name.format(number)) for number in range(files)] if files > 1 else [path]
-    if len(set(found)) < len(found):
+    targets = [path.with_name(path.name.format(number)) for number in range(files)] if files > 1 else [path]
+    if len(set(targets)) < len(targets):
         raise ConfigError(f"{target} names one file, and {files} are to be written; put {{:05}} into the name")
-    return found
+    return targets
 
 
 def _own(table: Table) -> PartTable:

@@ -46,8 +46,10 @@ def problem(error: Exception) -> str:
     if isinstance(error, _SENTENCES):
         return str(error)
     fault, frames = plugins.fault(error), traceback.extract_tb(error.__traceback__)
-    place = fault.place if fault is not None else f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}: {error}{f' ({place})' if place else ''}"
+    position = (
+        fault.place if fault is not None else f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
+    )
+    return f"{type(error).__name__}: {error}{f' ({position})' if position else ''}"
 
 
 def _end_with_parent() -> None:

@@ -21,14 +21,14 @@ def ordered(selected: Iterable[Selected], score: str, run: int = RUN) -> Iterato
 
     ConfigError: no document has the score. `run`: bytes of lines in memory.
     """
-    known: set[str] = set()
+    seen: set[str] = set()
     with SortedLines(run) as lines:
-        for number, one in enumerate(selected):
-            known.update(one.document.scores)
-            key = _key(one.document.scores.get(score), score in LOWER_IS_BETTER)
-            lines.add(b"%b %012d %b\t%b\n" % (key, number, one.dump.encode(), one.line.rstrip(b"\n")))
-        if known and score not in known:
-            raise ConfigError(f"--sort {score}: no document has this score; the scores are {', '.join(sorted(known))}")
+        for number, item in enumerate(selected):
+            seen.update(item.document.scores)
+            key = _key(item.document.scores.get(score), score in LOWER_IS_BETTER)
+            lines.add(b"%b %012d %b\t%b\n" % (key, number, item.dump.encode(), item.line.rstrip(b"\n")))
+        if seen and score not in seen:
+            raise ConfigError(f"--sort {score}: no document has this score; the scores are {', '.join(sorted(seen))}")
         for text in lines:
             head, _, line = text.partition(b"\t")
             dump = head.split(b" ", 2)[2].decode()

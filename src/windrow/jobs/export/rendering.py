@@ -81,10 +81,10 @@ class PartCounts(msgspec.Struct):
     census: Census = msgspec.field(default_factory=Census)
 
 
-def parts(found: Sequence[CorpusSource], size: int) -> list[ShardPart]:
+def parts(sources: Sequence[CorpusSource], size: int) -> list[ShardPart]:
     """Cut the shards of all sources."""
     made: list[ShardPart] = []
-    for number, source in enumerate(found):
+    for number, source in enumerate(sources):
         for shard in source.shards:
             starts = [0, *reader.cuts(shard, size)]
             changed = shard.path.stat().st_mtime_ns
@@ -115,17 +115,17 @@ def look(source: str, job: RenderJob) -> Iterator[pyarrow.RecordBatch]:
     yield pyarrow.RecordBatch.from_arrays(arrays, schema=LOOKED)
 
 
-def decide(found: Sequence[ShardPart], rows: Iterator[pyarrow.RecordBatch], path: Path) -> dict[str, int]:
+def decide(parts: Sequence[ShardPart], rows: Iterator[pyarrow.RecordBatch], path: Path) -> dict[str, int]:
     """Write the decision on each part, from the rows of `look`; return how many documents each rule leaves out."""
     earlier = EarlierKeys()
-    last = max((part.source for part in found), default=0)
-    dropped: list[list[int]] = [[] for _ in found]
-    passed = [0] * len(found)
+    last = max((part.source for part in parts), default=0)
+    dropped: list[list[int]] = [[] for _ in parts]
+    passed = [0] * len(parts)
     left_out: dict[str, int] = {}
     source = 0
     for batch in rows:
         for number, *keys in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            part = found[number]
+            part = parts[number]
             for _ in range(source, part.source):
                 earlier.next()
             source = part.source
@@ -156,12 +156,12 @@ def encode(source: str, job: RenderJob) -> Iterator[pyarrow.RecordBatch]:
         if rule:
             counts.left_out[rule] = counts.left_out.get(rule, 0) + 1
         elif position not in dropped:
-            found = selection.selected(part.name, job.several, document, line)
-            data.append(add(Item(found.document, found.line, 0, found.dump)))
+            document_line = selection.selected(part.name, job.several, document, line)
+            data.append(add(Item(document_line.document, document_line.line, 0, document_line.dump)))
             names.append(file(document) if file else "")
             size += len(data[-1])
             counts.paragraphs_out += len(document.paragraphs)
-            counts.census.add(found.document, sys.maxsize)
+            counts.census.add(document_line.document, sys.maxsize)
         if size >= _HELD:
             yield _rows(data, names)
             data, names, size = [], [], 0
@@ -169,20 +169,20 @@ def encode(source: str, job: RenderJob) -> Iterator[pyarrow.RecordBatch]:
     yield _rows(data, names, counts)
 
 
-def run(options: ExportOptions, found: Sequence[CorpusSource], engine: Engine, scratch: Path) -> ExportSummary:
+def run(options: ExportOptions, corpora: Sequence[CorpusSource], engine: Engine, scratch: Path) -> ExportSummary:
     """Write the output as `export.run` does, whole or not at all.
 
     `scratch`: a directory that the workers see; with a resumable engine, its work directory.
     """
-    crawls = tuple(dict.fromkeys(source.crawl.resolve() for source in found if source.crawl))
-    several = len(found) > 1
+    crawls = tuple(dict.fromkeys(source.crawl.resolve() for source in corpora if source.crawl))
+    several = len(corpora) > 1
     job = RenderJob(
         options=_anywhere(options),
         crawls=tuple(map(str, crawls)),
         lists=manifest.fingerprint(crawls, options.takedown),
         several=several,
     )
-    cut = parts(found, PIECE)
+    cut = parts(corpora, PIECE)
     sources = [msgspec.json.encode(part).decode() for part in cut]
     summary = ExportSummary()
     if several:
@@ -192,7 +192,7 @@ def run(options: ExportOptions, found: Sequence[CorpusSource], engine: Engine, s
         summary.left_out = decide(cut, table.batches(), decisions)
         job = msgspec.structs.replace(job, decisions=str(decisions))
     table = _complete(engine.map(sources, functools.partial(encode, job=job), ENCODED))
-    _write(options, found, table, summary, _filter(job))
+    _write(options, corpora, table, summary, _filter(job))
     return summary
 
 
@@ -207,7 +207,7 @@ def _anywhere(options: ExportOptions) -> ExportOptions:
 
 
 def _write(
-    options: ExportOptions, found: Sequence[CorpusSource], table: Table, summary: ExportSummary, filter: Filter
+    options: ExportOptions, sources: Sequence[CorpusSource], table: Table, summary: ExportSummary, filter: Filter
 ) -> None:
     format = formats.FORMATS[options.format]
     target = options.target(format)
@@ -229,7 +229,7 @@ def _write(
         except BaseException:
             sink.drop()
             raise
-        write.complete(output, options, found, summary, (census, filter))
+        write.complete(output, options, sources, summary, (census, filter))
 
 
 def _put(data: bytes, path: Path, sink: Sink, output: Output, summary: ExportSummary) -> None:
@@ -261,8 +261,8 @@ def _decode(source: str) -> ShardPart:
 
 
 def _documents(part: ShardPart) -> Iterator[tuple[bytes, Document]]:
-    for line, place, _ in reader.lines_of(Path(part.path), part.end - part.start, part.start):
-        yield line, documents.read(line, place)
+    for line, location, _ in reader.lines_of(Path(part.path), part.end - part.start, part.start):
+        yield line, documents.read(line, location)
 
 
 def _filter(job: RenderJob) -> Filter:

@@ -87,9 +87,9 @@ class ExportSummary:
 def check(options: ExportOptions) -> None:
     """Raise ConfigError for everything that can be wrong before a document is read."""
     chosen = (("--by", options.by, PARTS), ("--words", options.words, WORDS))
-    for name, value, known in (*chosen, ("--langdiff", options.langdiff, LANGDIFFS)):
-        if value not in known and not (name == "--by" and not value):
-            raise ConfigError(f"{name} {value!r} is unknown; it must be one of {', '.join(known)}")
+    for name, value, allowed in (*chosen, ("--langdiff", options.langdiff, LANGDIFFS)):
+        if value not in allowed and not (name == "--by" and not value):
+            raise ConfigError(f"{name} {value!r} is unknown; it must be one of {', '.join(allowed)}")
     jsonl.check_style(options.style)
     format = _format(options)
     format.open(io.BytesIO(), format_options(options))  # raises if a library that the format needs is missing
@@ -106,10 +106,10 @@ def find(options: ExportOptions) -> list[CorpusSource]:
     return sources.find(options.inputs, [codes.parse(code) for code in options.wanted.languages])
 
 
-def run(options: ExportOptions, found: Sequence[CorpusSource], watch: Watch) -> ExportSummary:
+def run(options: ExportOptions, sources: Sequence[CorpusSource], watch: Watch) -> ExportSummary:
     """Write the output, whole or not at all."""
     format = _format(options)
-    selection = Selection(found, options.wanted, listed(found, options.takedown))
+    selection = Selection(sources, options.wanted, listed(sources, options.takedown))
     target = options.target(format)
     work = _Export(options, Sink(format, format_options(options), target.standard_output), target.directory)
     with outputs.opened(target) as output:
@@ -122,7 +122,7 @@ def run(options: ExportOptions, found: Sequence[CorpusSource], watch: Watch) -> 
             work.sink.drop()
             raise
         work.summary.documents_in, work.summary.left_out = selection.documents_in, selection.left_out
-        complete(output, options, found, work.summary, (work.census, selection.filter))
+        complete(output, options, sources, work.summary, (work.census, selection.filter))
     return work.summary
 
 
@@ -137,7 +137,7 @@ def close(sink: Sink, output: Output, options: ExportOptions) -> None:
 def complete(
     output: Output,
     options: ExportOptions,
-    found: Sequence[CorpusSource],
+    sources: Sequence[CorpusSource],
     summary: ExportSummary,
     seen: tuple[Census, Filter],
 ) -> None:
@@ -148,7 +148,7 @@ def complete(
     summary.left_out = dict(sorted(summary.left_out.items()))
     summary.files = dict(sorted(output.files.items()))
     if output.target.directory:
-        _describe(output.root, options, found, summary, census)
+        _describe(output.root, options, sources, summary, census)
 
 
 def pays(options: ExportOptions, size: int) -> bool:
@@ -236,8 +236,8 @@ def describe(summary: ExportSummary) -> str:
     return "\n".join(lines)
 
 
-def size(found: Sequence[CorpusSource]) -> int:
-    return sum(source.size for source in found)
+def size(sources: Sequence[CorpusSource]) -> int:
+    return sum(source.size for source in sources)
 
 
 def _check_places(options: ExportOptions) -> None:
@@ -256,12 +256,12 @@ def _check_places(options: ExportOptions) -> None:
 
 def _unknown_score(filter: Filter) -> str:
     name = filter.unknown()
-    known = f"the scores are {', '.join(sorted(filter.scores))}" if filter.scores else "there are no scores at all"
-    return f"{filter.score_options[name]}: no document has a score {name!r}; {known}"
+    hint = f"the scores are {', '.join(sorted(filter.scores))}" if filter.scores else "there are no scores at all"
+    return f"{filter.score_options[name]}: no document has a score {name!r}; {hint}"
 
 
 def _describe(
-    root: Path, options: ExportOptions, found: Sequence[CorpusSource], summary: ExportSummary, census: Census
+    root: Path, options: ExportOptions, sources: Sequence[CorpusSource], summary: ExportSummary, census: Census
 ) -> None:
     """Write the files of an output directory that say what it is."""
     made = _made(options)
@@ -271,7 +271,7 @@ def _describe(
         output=Path(os.path.abspath(options.output)),
         format=options.format,
         made=made,
-        sources=found,
+        sources=sources,
         census=census,
         files=summary.files,
         left_out=summary.left_out,

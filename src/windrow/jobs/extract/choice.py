@@ -33,9 +33,9 @@ def chosen(extractor: str, given: Sequence[str]) -> str:
     effect."""
     if extractor:
         known(extractor)
-    if extractor and extractor not in WITH_MODEL and any(one.startswith("extract.model=") for one in given):
+    if extractor and extractor not in WITH_MODEL and any(setting.startswith("extract.model=") for setting in given):
         raise ConfigError(f"the extractor {extractor} has no model; --model is for {' and '.join(WITH_MODEL)}")
-    theirs = next((one.strip() for one in given if one.strip().startswith("paragraphs.")), "")
+    theirs = next((setting.strip() for setting in given if setting.strip().startswith("paragraphs.")), "")
     if theirs and extractor not in ("", "paragraphs"):
         name = theirs.partition("=")[0]
         raise ConfigError(f"{name} is an option of the extractor paragraphs, not of {extractor}; remove one of them")
@@ -44,11 +44,11 @@ def chosen(extractor: str, given: Sequence[str]) -> str:
 
 def measured(listed: str, model: str) -> list[str]:
     """Return the extractors to measure: those of a list with commas, or all. One model belongs to one extractor."""
-    found = [known(name) for name in names(listed)] or [*MEASURED]
-    if model and len([name for name in found if name in WITH_MODEL]) > 1:
+    tools = [known(name) for name in names(listed)] or [*MEASURED]
+    if model and len([name for name in tools if name in WITH_MODEL]) > 1:
         fix = "measure that one alone: --extractor lines, or --extractor blocks"
         raise ConfigError(f"--model {model} belongs to one extractor; {fix}")
-    return found
+    return tools
 
 
 def known(extractor: str) -> str:
@@ -66,8 +66,8 @@ def peers(listed: str) -> tuple[str, ...]:
     """Return the peers of a list with commas; for `all`, those that are installed."""
     from windrow.extraction.evaluation import peers
 
-    found = names(listed)
-    return tuple(peers.installed()) if found == ["all"] else tuple(dict.fromkeys(found))
+    chosen = names(listed)
+    return tuple(peers.installed()) if chosen == ["all"] else tuple(dict.fromkeys(chosen))
 
 
 def pages(path: Path, only: str, every: int) -> "Iterator[Sample]":

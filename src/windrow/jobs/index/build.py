@@ -38,25 +38,25 @@ class IndexSummary(msgspec.Struct, kw_only=True):
     damaged: dict[str, list[str]] = {}  # archive file -> what is wrong with it, place by place
 
 
-def run(options: IndexOptions, found: IndexInput, opened: Opened) -> IndexSummary:
+def run(options: IndexOptions, inputs: IndexInput, opened: Opened) -> IndexSummary:
     """Bring an index up to date. An engine is opened only if there is something to read."""
     options.output.mkdir(parents=True, exist_ok=True)
     extra = options.takedown
-    lists = manifest.fingerprint(found.crawls, extra)
+    lists = manifest.fingerprint(inputs.crawls, extra)
     before = manifest.read(options.output) or Manifest()
     reusable = before.known() if before.takedown == lists and not options.check else {}
-    kept = {source.name: reusable[source.name] for source in found.sources if _same(source, reusable, options)}
-    todo = tuple(source for source in found.sources if source.name not in kept)
+    kept = {source.name: reusable[source.name] for source in inputs.sources if _same(source, reusable, options)}
+    todo = tuple(source for source in inputs.sources if source.name not in kept)
     plan = CdxPlan(
         output=str(options.output.absolute()),
-        crawls=tuple(map(str, found.crawls)),
+        crawls=tuple(map(str, inputs.crawls)),
         takedown=str(extra.absolute()) if extra is not None else "",
         check=options.check,
         sources=todo,
     )
     made = _index(plan, lists, options, opened) if todo else {}
-    indexed = tuple(kept.get(source.name) or made[source.name] for source in found.sources)
-    now = Manifest(base=_relative(found.base, options.output), takedown=lists, files=indexed)
+    indexed = tuple(kept.get(source.name) or made[source.name] for source in inputs.sources)
+    now = Manifest(base=_relative(inputs.base, options.output), takedown=lists, files=indexed)
     if todo or not before.merged or before.files != indexed:
         manifest.write(options.output, now)
         merge.merge(options.output, indexed)
@@ -72,9 +72,9 @@ def run(options: IndexOptions, found: IndexInput, opened: Opened) -> IndexSummar
     )
 
 
-def _same(source: IndexSource, known: Mapping[str, IndexedFile], options: IndexOptions) -> bool:
+def _same(source: IndexSource, indexed: Mapping[str, IndexedFile], options: IndexOptions) -> bool:
     """Return whether a file is in the index as it is now."""
-    file = known.get(source.name)
+    file = indexed.get(source.name)
     if file is None or not cdx.file(options.output, source.name).exists():
         return False
     return (file.length, file.crawl, file.subset, file.segment) == (
@@ -95,7 +95,7 @@ def _index(plan: CdxPlan, lists: str, options: IndexOptions, opened: Opened) -> 
     with opened(options.output / WORK) as run:
         done = run.map([source.path for source in plan.sources], job, cdx.SCHEMA)
         rows = {row["path"]: row for batch in done.batches() for row in batch.to_pylist()}
-        bad = {one.source: one.problem for one in done.bad}
+        bad = {bad_source.source: bad_source.problem for bad_source in done.bad}
     path.unlink()
     return {source.name: _entry(source, rows.get(source.path, {}), bad.get(source.path, "")) for source in plan.sources}
 

@@ -42,14 +42,14 @@ def file(directory: Path, name: str) -> Path:
 
 def index(source: str, plan: str, version: str) -> Iterator[pyarrow.RecordBatch]:
     """Write the CDXJ file of an archive file. `version` makes a job with another plan another job."""
-    known, listed, refuses = _loaded(plan, version)
+    options, listed, refuses = _loaded(plan, version)
     of = listed[source]
-    target = file(Path(known.output), of.name)
+    target = file(Path(options.output), of.name)
     target.parent.mkdir(parents=True, exist_ok=True)
     captures, damages = 0, CountedDamages()
     with SortedLines() as lines, files.replacing(target) as plain, streams.gzipped(plain, "wb") as packed:
-        place, end = storage.place(source), max(of.length, 0) or None
-        for line in CdxLines(place, of.name, end, known.check, damages.add).read(refuses):
+        path, end = storage.place(source), max(of.length, 0) or None
+        for line in CdxLines(path, of.name, end, options.check, damages.add).read(refuses):
             lines.add(line)
             captures += 1
         packed.writelines(lines)
@@ -73,11 +73,11 @@ class CountedDamages:
 
 @functools.lru_cache(1)
 def _loaded(plan: str, version: str) -> tuple[CdxPlan, dict[str, IndexSource], Callable[[str], bool] | None]:
-    known = msgspec.json.decode(Path(plan).read_bytes(), type=CdxPlan)
-    listed = takedown.of(*map(Path, known.crawls), extra=Path(known.takedown) if known.takedown else None)
+    decoded = msgspec.json.decode(Path(plan).read_bytes(), type=CdxPlan)
+    listed = takedown.of(*map(Path, decoded.crawls), extra=Path(decoded.takedown) if decoded.takedown else None)
 
     def refuses(url: str) -> bool:
         parsed = urls.parse(url)
         return parsed is not None and listed.covers(parsed.text)
 
-    return known, {source.path: source for source in known.sources}, refuses if listed else None
+    return decoded, {source.path: source for source in decoded.sources}, refuses if listed else None

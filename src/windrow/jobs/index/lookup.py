@@ -11,9 +11,9 @@ from windrow.jobs.index.table import CdxLine
 
 def home(directory: Path) -> Path:
     """Return the directory of an index; that of a crawl has it inside."""
-    for place in (directory, directory / sources.INDEX):
-        if (place / zipnum.CLUSTER).is_file():
-            return place
+    for folder in (directory, directory / sources.INDEX):
+        if (folder / zipnum.CLUSTER).is_file():
+            return folder
     raise ConfigError(f"{directory} has no index; make it with: windrow index {directory}")
 
 

@@ -54,14 +54,14 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 def read(directory: Path) -> Manifest | None:
     """Return the manifest of an index; None if there is none, or an older version wrote it: all is read again."""
     try:
-        found = msgspec.json.decode((directory / FILE).read_bytes(), type=Manifest)
+        manifest = msgspec.json.decode((directory / FILE).read_bytes(), type=Manifest)
     except FileNotFoundError:
         return None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ConfigError(f"{directory / FILE} cannot be read ({error}); delete {directory} and index again") from None
-    if found.format > FORMAT:
+    if manifest.format > FORMAT:
         raise ConfigError(f"{directory / FILE}: a newer Windrow wrote this index; delete {directory} and index again")
-    return found if found.format == FORMAT else None
+    return manifest if manifest.format == FORMAT else None
 
 
 def write(directory: Path, manifest: Manifest) -> None:

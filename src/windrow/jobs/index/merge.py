@@ -52,10 +52,10 @@ def write(new: Path, lines: SortedLines, indexed: Sequence[IndexedFile]) -> None
             shards.add(line)
             parsed = table.parse(line)
             name = parsed.fields.filename
-            place = places[name]
-            if place not in tables:
-                tables[place] = TableWriter(new / TABLE / place, wide)
-            tables[place].add(table.row(parsed, segments[name]))
+            location = places[name]
+            if location not in tables:
+                tables[location] = TableWriter(new / TABLE / location, wide)
+            tables[location].add(table.row(parsed, segments[name]))
     shards.close()
     for writer in tables.values():
         writer.close()

@@ -53,42 +53,42 @@ class QueryResult:
             yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
-def find(place: str) -> list[str]:
+def find(location: str) -> list[str]:
     """Return the Parquet files of a table: of a crawl's directory, an index, a folder, a URL, or a list of paths."""
-    if place.endswith((".paths.gz", ".paths")):
-        return _listed(place)
-    if storage.is_remote(place):
-        found = storage.find(place, _FILES)
-    elif Path(place).is_file():
-        found = [place]
+    if location.endswith((".paths.gz", ".paths")):
+        return _listed(location)
+    if storage.is_remote(location):
+        files = storage.find(location, _FILES)
+    elif Path(location).is_file():
+        files = [location]
     else:
-        path = Path(place)
+        path = Path(location)
         if not path.is_dir():
-            raise ConfigError(f"{place}: there is no such directory; name a crawl, an index or a folder of a table")
+            raise ConfigError(f"{location}: there is no such directory; name a crawl, an index or a folder of a table")
         homes = (path / sources.INDEX / merge.TABLE, path / merge.TABLE, path)
         home = next(home for home in homes if home.is_dir())
-        found = list(map(str, storage.walk(home, _FILES)))
-    if not found:
-        fix = f"make it with: windrow index {place}" if not storage.is_remote(place) else "check the address"
-        raise ConfigError(f"{place} has no table of an index (files that end in {_FILES}); {fix}")
-    return found
+        files = list(map(str, storage.walk(home, _FILES)))
+    if not files:
+        fix = f"make it with: windrow index {location}" if not storage.is_remote(location) else "check the address"
+        raise ConfigError(f"{location} has no table of an index (files that end in {_FILES}); {fix}")
+    return files
 
 
-def _listed(place: str) -> list[str]:
+def _listed(location: str) -> list[str]:
     """Return the files that a list of paths names, as Common Crawl publishes it: relative to its bucket."""
-    if storage.is_remote(place):
-        system, path = storage.filesystem(place)
-        data = storage.attempt(place, lambda: system.cat_file(path))
-        root = place.partition("crawl-data/")[0] if "crawl-data/" in place else place.rpartition("/")[0] + "/"
+    if storage.is_remote(location):
+        system, path = storage.filesystem(location)
+        data = storage.attempt(location, lambda: system.cat_file(path))
+        root = location.partition("crawl-data/")[0] if "crawl-data/" in location else location.rpartition("/")[0] + "/"
     else:
-        data = Path(place).read_bytes()
-        parts = Path(place).absolute().parts
+        data = Path(location).read_bytes()
+        parts = Path(location).absolute().parts
         at = parts.index("crawl-data") if "crawl-data" in parts else len(parts) - 1
         root = f"{Path(*parts[:at])}/"
     try:
-        text = (gzip.decompress(data) if place.endswith(".gz") else data).decode()
+        text = (gzip.decompress(data) if location.endswith(".gz") else data).decode()
     except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{place} is not a list of paths ({error}); name another file") from None
+        raise ConfigError(f"{location} is not a list of paths ({error}); name another file") from None
     return [root + line for line in text.split() if line.endswith(_FILES)]
 
 
@@ -97,8 +97,8 @@ def connect(files: list[str]) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     connection.execute("SET autoinstall_known_extensions = false")  # nothing is fetched but what the user names
     for scheme in sorted({storage.scheme(file) for file in files} - {""}):
-        one = next(file for file in files if storage.scheme(file) == scheme)
-        connection.register_filesystem(storage.for_duckdb(one))
+        example = next(file for file in files if storage.scheme(file) == scheme)
+        connection.register_filesystem(storage.for_duckdb(example))
     names = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
     connection.execute(f"CREATE SCHEMA {NAME}")
     try:
@@ -114,11 +114,11 @@ def connect(files: list[str]) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def run(place: str, query: str, source: str = "the query") -> QueryResult:
+def run(location: str, query: str, source: str = "the query") -> QueryResult:
     """Run one SELECT over the table of a place. `source`: where the query is from, for errors."""
     if not query.strip():
         raise ConfigError(f"{source} is empty; write for example: SELECT count(*) FROM {NAME}")  # noqa: S608 - for the user
-    connection = connect(find(place))
+    connection = connect(find(location))
     try:
         _check(connection.extract_statements(query), source)
         return QueryResult(connection.sql(query).to_arrow_reader(_BATCH))
@@ -137,13 +137,13 @@ def _check(statements: Sequence[duckdb.Statement], source: str) -> None:
 
 def explain(message: str, query: str, source: str) -> str:
     """Return an error of DuckDB as one sentence with its place in the query."""
-    found = _LINE.search(message)
-    what = " ".join(message[: found.start()].split() if found else message.split("\n\n")[0].split())
+    match = _LINE.search(message)
+    what = " ".join(message[: match.start()].split() if match else message.split("\n\n")[0].split())
     what = re.sub(r"^[A-Za-z ]*Error: ", "", what).rstrip(".")
-    if found:
-        whole = query.split("\n")[int(found[1]) - 1 : int(found[1])] == [found[2]]
-        place = f", line {found[1]}" + (f", column {len(found[3]) - len(f'LINE {found[1]}: ') + 1}" if whole else "")
-        return f"{source}{place}: {what}"
+    if match:
+        whole = query.split("\n")[int(match[1]) - 1 : int(match[1])] == [match[2]]
+        position = f", line {match[1]}" + (f", column {len(match[3]) - len(f'LINE {match[1]}: ') + 1}" if whole else "")
+        return f"{source}{position}: {what}"
     named = _QUOTED.search(what)
     at = query.find(named[1] or named[2]) if named else -1
     if at < 0:

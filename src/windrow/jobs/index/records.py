@@ -58,40 +58,40 @@ def fetch(places: Iterable[RecordPlace], options: RangeOptions, complain: Compla
         tempfile.TemporaryDirectory(prefix="windrow-") as scratch,
     ):
         try:
-            for place, future in _ahead(_once(places), pool, options):
+            for wanted, future in _ahead(_once(places), pool, options):
                 try:
-                    yield _read(place, future.result(), Path(scratch) / "record")
+                    yield _read(wanted, future.result(), Path(scratch) / "record")
                 except RangeError as error:
-                    complain(f"{place}: {error}")
+                    complain(f"{wanted}: {error}")
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def write(found: Iterable[FetchedRecord], out: BinaryIO) -> RecordsSummary:
+def write(records: Iterable[FetchedRecord], out: BinaryIO) -> RecordsSummary:
     """Write the records as one WARC file: their gzip members as they are. Others are compressed."""
     summary = RecordsSummary()
-    for one in found:
-        data = one.data if one.data.startswith(_GZIP) else gzip.compress(_unpacked(one), mtime=0)
+    for record in records:
+        data = record.data if record.data.startswith(_GZIP) else gzip.compress(_unpacked(record), mtime=0)
         out.write(data)
         summary.records += 1
         summary.bytes += len(data)
     return summary
 
 
-def _unpacked(one: FetchedRecord) -> bytes:
+def _unpacked(record: FetchedRecord) -> bytes:
     """Return the bytes of a record that is not in a gzip member."""
-    if one.data[:5].upper() == b"WARC/":
-        return one.data
-    headers = "".join(f"{name}: {value}\r\n" for name, value in one.record.headers)
-    return f"{one.record.version}\r\n{headers}\r\n".encode() + one.record.block + b"\r\n\r\n"
+    if record.data[:5].upper() == b"WARC/":
+        return record.data
+    headers = "".join(f"{name}: {value}\r\n" for name, value in record.record.headers)
+    return f"{record.record.version}\r\n{headers}\r\n".encode() + record.record.block + b"\r\n\r\n"
 
 
 def _once(places: Iterable[RecordPlace]) -> Iterator[RecordPlace]:
     seen: set[tuple[str, int]] = set()
-    for place in places:
-        if (key := (place.file, place.offset)) not in seen:
+    for wanted in places:
+        if (key := (wanted.file, wanted.offset)) not in seen:
             seen.add(key)
-            yield place
+            yield wanted
 
 
 def _ahead(
@@ -99,46 +99,46 @@ def _ahead(
 ) -> Iterator[tuple[RecordPlace, Future[bytes]]]:
     """Yield each place with its bytes to come; fetch a few ahead, so that memory stays bounded."""
     waiting: collections.deque[tuple[RecordPlace, Future[bytes]]] = collections.deque()
-    for place in itertools.chain(places, [None] * (AHEAD * options.connections)):
-        if place is not None:
-            waiting.append((place, pool.submit(_fetched, place, options)))
-        if waiting and (place is None or len(waiting) >= AHEAD * options.connections):
+    for wanted in itertools.chain(places, [None] * (AHEAD * options.connections)):
+        if wanted is not None:
+            waiting.append((wanted, pool.submit(_fetched, wanted, options)))
+        if waiting and (wanted is None or len(waiting) >= AHEAD * options.connections):
             yield waiting.popleft()
     yield from waiting
 
 
-def _fetched(place: RecordPlace, options: RangeOptions) -> bytes:
+def _fetched(wanted: RecordPlace, options: RangeOptions) -> bytes:
     """Return the bytes of a range, after as many attempts as needed."""
-    source = f"{options.base.rstrip('/')}/{place.file}"
+    source = f"{options.base.rstrip('/')}/{wanted.file}"
     try:
         data = storage.persistently(
-            lambda: storage.read(source, place.offset, place.length), options.attempts, options.sleep
+            lambda: storage.read(source, wanted.offset, wanted.length), options.attempts, options.sleep
         )
     except storage.FINAL as error:
         raise RangeError(f"{source}: {error.strerror or 'there is no such file'}") from None
     except Exception as error:  # each driver has its own exceptions
         raise RangeError(f"{source}: {storage.describe(error)}") from None
-    return _complete(data, place)
+    return _complete(data, wanted)
 
 
-def _complete(data: bytes, place: RecordPlace) -> bytes:
-    if len(data) > place.length:
+def _complete(data: bytes, wanted: RecordPlace) -> bytes:
+    if len(data) > wanted.length:
         raise RangeError("the server sends the whole file instead of a range of bytes")
-    if len(data) < place.length:
-        raise RangeError(f"the file ends before the range does ({len(data)} of {place.length} bytes)")
+    if len(data) < wanted.length:
+        raise RangeError(f"the file ends before the range does ({len(data)} of {wanted.length} bytes)")
     return data
 
 
-def _read(place: RecordPlace, data: bytes, scratch: Path) -> FetchedRecord:
+def _read(wanted: RecordPlace, data: bytes, scratch: Path) -> FetchedRecord:
     """Return the record in these bytes. The archive reads files, so they become one."""
     scratch.write_bytes(data)
     try:
         record = next(archive.records(scratch), None)
         if record is None or record.offset or record.length != len(data):
             raise RangeError("these bytes are not one record; the index does not fit the archive")
-        if place.url and record.target != place.url:
-            raise RangeError(f"the record is of {record.target or 'no URL'}, not of {place.url}; index again")
-        return FetchedRecord(place, data, record, _entry(scratch, len(data)))
+        if wanted.url and record.target != wanted.url:
+            raise RangeError(f"the record is of {record.target or 'no URL'}, not of {wanted.url}; index again")
+        return FetchedRecord(wanted, data, record, _entry(scratch, len(data)))
     except ArchiveError as error:
         raise RangeError(f"no record begins there ({error.what}); the index does not fit the archive") from None
 

@@ -41,24 +41,24 @@ def find(inputs: Sequence[str | Path], crawl: str = "", start: str = "") -> Inde
 
     `crawl`: the name of the crawl in the index. `start`: where the relative paths of lists begin.
     """
-    found: dict[AnyPath, int] = {}
+    sizes: dict[AnyPath, int] = {}
     crawls = []
     for given in inputs:
         path = storage.place(str(given))
         if isinstance(path, Path) and (path / "crawl.toml").is_file():
             for part in sharding.places(path):
                 crawls.append(part.absolute())
-                found |= _committed(part)
+                sizes |= _committed(part)
         elif isinstance(path, Path) and path.is_dir():
-            found |= _below(path)
+            sizes |= _below(path)
         else:
-            found |= _named(path, start)
-    base = _base(inputs, found)
-    if not found:
-        place = inputs[0]
-        fix = f"make it with: windrow crawl {place}" if crawls else f"WARC files end in {', '.join(SUFFIXES)}"
-        raise ConfigError(f"{place} has no archive files; {fix}")
-    sources = [_source(path, found[path], base, crawl) for path in sorted(found, key=str)]
+            sizes |= _named(path, start)
+    base = _base(inputs, sizes)
+    if not sizes:
+        first = inputs[0]
+        fix = f"make it with: windrow crawl {first}" if crawls else f"WARC files end in {', '.join(SUFFIXES)}"
+        raise ConfigError(f"{first} has no archive files; {fix}")
+    sources = [_source(path, sizes[path], base, crawl) for path in sorted(sizes, key=str)]
     return IndexInput(base, tuple(sources), tuple(crawls))
 
 
@@ -76,8 +76,8 @@ def _named(path: AnyPath, start: str) -> dict[AnyPath, int]:
     """Return a file, those of a list, or those of a remote folder."""
     if isinstance(path, Path) and not path.exists():
         raise ConfigError(f"{path}: there is no such file or directory; check the path")
-    found = [storage.place(name).absolute() for name in archives.find([str(path)], base=start)]
-    return {one: storage.state(str(one))[0] for one in found}
+    paths = [storage.place(name).absolute() for name in archives.find([str(path)], base=start)]
+    return {file: storage.state(str(file))[0] for file in paths}
 
 
 def _committed(directory: Path) -> dict[AnyPath, int]:
@@ -93,19 +93,21 @@ def _below(folder: Path) -> dict[AnyPath, int]:
     return {path.absolute(): path.stat().st_size for path in storage.walk(folder, SUFFIXES)}
 
 
-def _base(inputs: Sequence[str | Path], found: Iterable[AnyPath]) -> AnyPath:
+def _base(inputs: Sequence[str | Path], paths: Iterable[AnyPath]) -> AnyPath:
     if len(inputs) == 1 and Path(inputs[0]).is_dir():
         return Path(inputs[0]).absolute()
-    places = list(map(str, found))
-    kinds = {storage.scheme(place) for place in places}
+    places = list(map(str, paths))
+    kinds = {storage.scheme(path) for path in places}
     if len(kinds) > 1:
-        one, other = (next(place for place in places if storage.scheme(place) == kind) for kind in sorted(kinds)[:2])
-        raise ConfigError(f"{one} and {other} have no common beginning; index them into two directories")
+        first, other = (next(path for path in places if storage.scheme(path) == kind) for kind in sorted(kinds)[:2])
+        raise ConfigError(f"{first} and {other} have no common beginning; index them into two directories")
     if kinds <= {""}:
-        return Path(os.path.commonpath([Path(place).parent for place in places] or [Path("/")]))
+        return Path(os.path.commonpath([Path(path).parent for path in places] or [Path("/")]))
     # Of files in the layout of Common Crawl, the names in the index are those that its own index has.
-    bare = [place.partition("://")[2] for place in places]
-    starts = [one.partition("/crawl-data/")[0] if "/crawl-data/" in one else one.rpartition("/")[0] for one in bare]
+    bare = [path.partition("://")[2] for path in places]
+    starts = [
+        first.partition("/crawl-data/")[0] if "/crawl-data/" in first else first.rpartition("/")[0] for first in bare
+    ]
     return storage.place(f"{kinds.pop()}://{os.path.commonpath(starts)}")
 
 

@@ -65,15 +65,15 @@ def parse(line: bytes) -> CdxLine:
 
 def schema(wide: bool = False) -> pyarrow.Schema:
     """Return the columns of a file. `wide`: an archive file is longer than 2 GiB, which Common Crawl's never are."""
-    place = pyarrow.int64() if wide else pyarrow.int32()
+    integer = pyarrow.int64() if wide else pyarrow.int32()
     required = {"url_surtkey", "url", "url_host_name", "url_protocol", "url_path", "fetch_time", "fetch_status"}
     required |= {"warc_filename", "warc_record_offset", "warc_record_length", "warc_segment"}
     types = {
         "url_port": pyarrow.int32(),
         "fetch_time": pyarrow.timestamp("ms"),
         "fetch_status": pyarrow.int16(),
-        "warc_record_offset": place,
-        "warc_record_length": place,
+        "warc_record_offset": integer,
+        "warc_record_length": integer,
     }
     return pyarrow.schema(
         [pyarrow.field(name, types.get(name, pyarrow.string()), nullable=name not in required) for name in COLUMNS]
@@ -82,7 +82,7 @@ def schema(wide: bool = False) -> pyarrow.Schema:
 
 COLUMNS = (
     *("url_surtkey", "url", "url_host_name", "url_host_tld"),
-    *(f"url_host_{place}_last_part" for place in _LABELS),
+    *(f"url_host_{number}_last_part" for number in _LABELS),
     *("url_host_registry_suffix", "url_host_registered_domain", "url_host_private_suffix", "url_host_private_domain"),
     *("url_host_name_reversed", "url_protocol", "url_port", "url_path", "url_query"),
     *("fetch_time", "fetch_status", "fetch_redirect"),
@@ -116,10 +116,10 @@ def row(line: CdxLine, segment: str) -> Row:
 
 
 def _host_and_rest(url: str) -> tuple[str | int | None, ...]:
-    found = _URL.match(url)
-    if found is None:
+    match = _URL.match(url)
+    if match is None:
         return ("", *[None] * 10, "", None, "", None)
-    scheme, host, port, path, query = found.groups()
+    scheme, host, port, path, query = match.groups()
     return *_host(host.lower()), scheme.lower(), int(port) if port else None, path, query
 
 
@@ -128,7 +128,7 @@ def _host(host: str) -> tuple[str | None, ...]:
     if urls.tld(host) == "" or "[" in host:
         return host, *[None] * 10
     labels = host.rstrip(".").split(".")
-    parts = [labels[-place] if len(labels) >= place else None for place in (1, 2, 3, 4, 5)]
+    parts = [labels[-number] if len(labels) >= number else None for number in (1, 2, 3, 4, 5)]
     registry, private = urls.registered(host.rstrip("."), False), urls.registered(host.rstrip("."), True)
     names = [name or None for name in (*registry, *private)]
     return host, *parts, *names, ".".join(reversed(labels))

@@ -30,12 +30,12 @@ def find(inputs: Sequence[str | Path], subset: str = "warc", base: str = "", doc
     document files.
     """
     places = [storage.place(os.fspath(given)) for given in inputs]
-    found = [path for given in places for path in _of(given, subset, base, documents)]
-    if not found:
+    paths = [path for given in places for path in _of(given, subset, base, documents)]
+    if not paths:
         shown = ", ".join(map(str, inputs))
         more = ", files of documents" if documents else ""
         raise ConfigError(f"there is no archive file in {shown}; name WARC, WAT, WET or ARC files{more}, or a crawl")
-    return list(dict.fromkeys(map(str, found)))
+    return list(dict.fromkeys(map(str, paths)))
 
 
 def is_named(path: PurePath) -> bool:
@@ -67,16 +67,16 @@ def _of_directory(given: Path, subset: str, documents: bool) -> Iterator[Path]:
         yield from (shard.path for shard in reader.find(given))
         return
     root = given / subset if crawl else given
-    found = sorted(path for path in root.rglob("*") if is_named(path) and path.is_file())
-    yield from found
-    if documents and not found and not crawl:
+    paths = sorted(path for path in root.rglob("*") if is_named(path) and path.is_file())
+    yield from paths
+    if documents and not paths and not crawl:
         yield from storage.walk(given, reader.SUFFIXES)
 
 
 def _below(address: str, documents: bool) -> list[str]:
     """Return the files of a remote folder."""
-    found = storage.find(address, _NAMES)
-    return found or (storage.find(address, reader.SUFFIXES) if documents else [])
+    names = storage.find(address, _NAMES)
+    return names or (storage.find(address, reader.SUFFIXES) if documents else [])
 
 
 def _is_list(given: AnyPath) -> bool:

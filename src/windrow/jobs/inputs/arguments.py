@@ -37,5 +37,5 @@ def text(name: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        place = "standard input" if name == "-" else name
-        raise ConfigError(f"{place}, line {line}: not UTF-8 text; convert it first, for instance with iconv") from None
+        source = "standard input" if name == "-" else name
+        raise ConfigError(f"{source}, line {line}: not UTF-8 text; convert it first, for instance with iconv") from None

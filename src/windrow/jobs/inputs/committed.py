@@ -28,35 +28,35 @@ class Lengths:
             return None
         if crawl not in self._known:
             self._known[crawl] = lengths(crawl)
-        known = self._known[crawl]
-        return None if known is None else known.get("/".join(path.resolve().parts[-3:]), 0)
+        committed = self._known[crawl]
+        return None if committed is None else committed.get("/".join(path.resolve().parts[-3:]), 0)
 
 
 def ends(sources: Iterable[str]) -> tuple[tuple[str, int], ...]:
     """Return the committed bytes of those files that have more: a running crawl writes them, or a killed one did."""
-    known: dict[Path, Mapping[str, int]] = {}
-    found = []
+    lengths_of: dict[Path, Mapping[str, int]] = {}
+    ends = []
     for source in sources:
         path = storage.place(source)
         crawl = reader.crawl_of(path) if isinstance(path, Path) else None
         if crawl is None or not isinstance(path, Path):
             continue
-        if crawl not in known:
-            known[crawl] = lengths(crawl) or {}
-        end = known[crawl].get(path.resolve().relative_to(crawl.resolve()).as_posix())
+        if crawl not in lengths_of:
+            lengths_of[crawl] = lengths(crawl) or {}
+        end = lengths_of[crawl].get(path.resolve().relative_to(crawl.resolve()).as_posix())
         if end is not None and path.exists() and path.stat().st_size > end:
-            found.append((source, end))
-    return tuple(found)
+            ends.append((source, end))
+    return tuple(ends)
 
 
 def frames(directory: Path) -> Iterator[Frame]:
     """Yield every frame of a log, in order."""
     takedown.check_purged(directory.parent)
     ends: dict[str, int] = {}
-    found = log.frames(directory)
+    frames = log.frames(directory)
     while True:
         try:
-            frame, (name, end) = next(found)
+            frame, (name, end) = next(frames)
         except StopIteration:
             break
         except (
@@ -86,7 +86,7 @@ def lengths(crawl: Path) -> dict[str, int] | None:
     directory = crawl / "log"
     if not log.names(directory):
         return None
-    found: dict[str, int] = {}
+    lengths: dict[str, int] = {}
     ends: dict[str, int] = {}
     number = 0
     try:
@@ -95,11 +95,11 @@ def lengths(crawl: Path) -> dict[str, int] | None:
                 gap = f"frame {head.frame} follows frame {number}"
                 raise ConfigError(f"{directory / name}: {gap}; a file of the log is damaged or missing")
             number, ends[name] = head.frame, end
-            found.update(head.lengths)
+            lengths.update(head.lengths)
     except (msgspec.MsgspecError, ValueError) as error:
         raise ConfigError(_unreadable(directory, error)) from None
     check(directory, ends)
-    return found
+    return lengths
 
 
 def _unreadable(directory: Path, error: Exception) -> str:

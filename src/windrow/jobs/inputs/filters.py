@@ -132,10 +132,10 @@ def _time(text: str, option: str) -> str:
     """Check a time and return it as documents write it, to the precision that was given."""
     if not text:
         return ""
-    found = _TIME.fullmatch(text.strip())
+    match = _TIME.fullmatch(text.strip())
     try:
-        year, *rest = (int(part) for part in (found.groups("1") if found else ()))
-        datetime.datetime(year, rest[0], rest[1], *(rest[2:] if found and found[4] else ()))
+        year, *rest = (int(part) for part in (match.groups("1") if match else ()))
+        datetime.datetime(year, rest[0], rest[1], *(rest[2:] if match and match[4] else ()))
     except (ValueError, TypeError):
         raise ConfigError(
             f"{option} {text!r} is not a time; write it as 2026, 2026-11, 2026-11-15 or 2026-11-15T10:44"
@@ -163,8 +163,8 @@ def _score(text: str, option: str) -> tuple[str, float]:
 def _has(document: Document, text: str) -> bool:
     """Compare with the signals as written and with their meaning: "none" includes noindex."""
     name, equals, value = text.partition("=")
-    found = (*document.signals, *signals.effective(document.signals))
-    return any(signal.name == name and (not equals or signal.value == value) for signal in found)
+    all_signals = (*document.signals, *signals.effective(document.signals))
+    return any(signal.name == name and (not equals or signal.value == value) for signal in all_signals)
 
 
 def _profile(name: str) -> SignalsOptions:

@@ -106,10 +106,10 @@ def parsed(url: str) -> Url | None:
     """Return the URL of a page, None if it is empty."""
     if not url:
         return None
-    found = urls.parse(url)
-    if found is None:
+    parsed = urls.parse(url)
+    if parsed is None:
         raise ConfigError(f"the URL {url!r} is not an http or https URL; write it as https://example.org/page")
-    return found
+    return parsed
 
 
 def marks(wanted: bool) -> list[str]:

@@ -51,8 +51,8 @@ class Selection:
 
     def _shard(self, source: CorpusSource, shard: ShardFile, last: bool, watch: Watch) -> Iterator[Selected]:
         shown = 0
-        for line, place, position in reader.lines(shard):
-            document = documents.read(line, place)
+        for line, location, position in reader.lines(shard):
+            document = documents.read(line, location)
             self.documents_in += 1
             rule = self._rule(document, last)
             if rule:
@@ -96,8 +96,8 @@ def selected(name: str, several: bool, document: Document, line: bytes) -> Selec
     dump = document.place.crawl or name
     if not several or document.place.crawl:
         return Selected(document, line, dump)
-    place = msgspec.structs.replace(document.place, crawl=dump)
-    return Selected(msgspec.structs.replace(document, place=place), documents.with_crawl(line, dump), dump)
+    location = msgspec.structs.replace(document.place, crawl=dump)
+    return Selected(msgspec.structs.replace(document, place=location), documents.with_crawl(line, dump), dump)
 
 
 def keys(document: Document) -> tuple[int, int, int]:

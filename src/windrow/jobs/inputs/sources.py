@@ -33,7 +33,7 @@ def find(inputs: Sequence[Path], languages: Sequence[str] = ()) -> list[CorpusSo
     """
     _check(inputs)
     length = Lengths()
-    found: dict[Path, list[ShardFile]] = {}
+    by_root: dict[Path, list[ShardFile]] = {}
     crawls: dict[Path, Path | None] = {}
     holds = False
     for path in inputs:
@@ -42,11 +42,11 @@ def find(inputs: Sequence[Path], languages: Sequence[str] = ()) -> list[CorpusSo
         crawls[root] = crawl
         shards = reader.find(path, length, may_be_empty=crawl is not None and division.identity(crawl) is not None)
         holds = holds or bool(shards)
-        found.setdefault(root, []).extend(shard for shard in shards if not crawl or _wanted(shard, languages))
+        by_root.setdefault(root, []).extend(shard for shard in shards if not crawl or _wanted(shard, languages))
     if not holds:
         raise ConfigError(f"none of these shards has documents yet: {', '.join(map(str, inputs))}")
-    named = names(list(found))
-    return [CorpusSource(named[root], crawls[root], tuple(shards), root) for root, shards in found.items()]
+    named = names(list(by_root))
+    return [CorpusSource(named[root], crawls[root], tuple(shards), root) for root, shards in by_root.items()]
 
 
 def _wanted(shard: ShardFile, languages: Sequence[str]) -> bool:
@@ -63,9 +63,9 @@ def names(roots: Sequence[Path]) -> dict[Path, str]:
     """
     parts = {root: (*root.parent.parts, root.name.partition(".")[0] if root.is_file() else root.name) for root in roots}
     for depth in range(1, max(map(len, parts.values()), default=0) + 1):
-        found = {root: "/".join(part.strip("/") for part in parts[root][-depth:]) for root in roots}
-        if len(set(found.values())) == len(roots):
-            return found
+        names = {root: "/".join(part.strip("/") for part in parts[root][-depth:]) for root in roots}
+        if len(set(names.values())) == len(roots):
+            return names
     return {root: str(root).strip("/") for root in roots}
 
 

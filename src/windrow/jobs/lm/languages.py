@@ -23,9 +23,9 @@ class Detected(msgspec.Struct, frozen=True):
 
     def fields(self) -> dict[str, object]:
         """Return one flat row for JSON."""
-        found = self.finding
-        figures = {"score": found.score, "shares": found.shares, "paragraphs": found.paragraphs}
-        return {"path": self.path, "name": self.name, "language": found.language, **figures}
+        finding = self.finding
+        figures = {"score": finding.score, "shares": finding.shares, "paragraphs": finding.paragraphs}
+        return {"path": self.path, "name": self.name, "language": finding.language, **figures}
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -50,8 +50,8 @@ def train(name: str, samples: Iterable[str], output: Path) -> str:
 
 def _advice(model: trigrams.TrigramModel) -> str:
     """Return what to add if CLD2 takes much of the sample for another language; "" if it does not."""
-    taken = {one: share for one, share in model.cld2.items() if one not in (model.name, codes.UNKNOWN)}
-    other = max(taken, key=lambda one: taken[one], default="")
+    taken = {code: share for code, share in model.cld2.items() if code not in (model.name, codes.UNKNOWN)}
+    other = max(taken, key=lambda code: taken[code], default="")
     if not other or taken[other] < _TAKEN:
         return ""
     said = f"CLD2 takes {taken[other]:.0%} of the sample for {codes.name(other)}"
@@ -68,10 +68,10 @@ def detected(paths: Iterable[str], models: Sequence[str], recognised: Sequence[s
 
 def known(models: Iterable[str]) -> list[Known]:
     """Return the languages that the built-in detectors and these models know, sorted by code."""
-    found = {code: list(names) for code, names in tools.known().items()}
+    names_of = {code: list(names) for code, names in tools.known().items()}
     for model in (trigrams.read(Path(path)) for path in models):
-        found.setdefault(model.name, []).append("model")
+        names_of.setdefault(model.name, []).append("model")
     return [
         Known(code, codes.short(code) if codes.short(code) != code else "", codes.name(code), names)
-        for code, names in sorted(found.items())
+        for code, names in sorted(names_of.items())
     ]

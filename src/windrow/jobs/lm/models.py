@@ -68,12 +68,12 @@ def train(options: TrainOptions, watch: Watch, note: Note) -> ModelInfo:
     """Train a model and write it."""
     _check_output(options.output)
     _check(options)
-    found = _trained(options, watch)
-    if not options.counts and found.origin.words < ENOUGH:
-        said = f"{units.count(found.origin.words, 'word')} of text are few for a topic"
+    trained = _trained(options, watch)
+    if not options.counts and trained.origin.words < ENOUGH:
+        said = f"{units.count(trained.origin.words, 'word')} of text are few for a topic"
         note(f"{said}: the model tells languages apart, but topics less well than one of {ENOUGH:,} words or more")
-    model.write(found, options.output)
-    return info(options.output, found.origin)  # ARPA text does not hold it
+    model.write(trained, options.output)
+    return info(options.output, trained.origin)  # ARPA text does not hold it
 
 
 def convert(path: Path, output: Path) -> ModelInfo:
@@ -114,17 +114,17 @@ def _trained(options: TrainOptions, watch: Watch) -> NgramTables:
         raise ConfigError(f"{', '.join(options.texts)}: there is no running text; {need}") from None
 
 
-def info(path: Path, known: ModelOrigin | None = None) -> ModelInfo:
+def info(path: Path, made_of: ModelOrigin | None = None) -> ModelInfo:
     """Return what a model is. `known`: what it was made from, if the caller knows it."""
-    found = model.read(path)
-    origin, tokeniser = known or found.origin, found.tokeniser
+    loaded = model.read(path)
+    origin, tokeniser = made_of or loaded.origin, loaded.tokeniser
     return ModelInfo(
         path=str(path),
         bytes=path.stat().st_size,
-        order=found.order,
-        ngrams=found.counts,
-        vocabulary=found.words,
-        unknown_log10=round(found.unknown_log10, 4),
+        order=loaded.order,
+        ngrams=loaded.counts,
+        vocabulary=loaded.words,
+        unknown_log10=round(loaded.unknown_log10, 4),
         lower=tokeniser.lower,
         characters=tokeniser.characters,
         least=tokeniser.least,
@@ -147,16 +147,16 @@ def perplexity(path: Path, files: Sequence[str], watch: Watch) -> TextScore:
     return row(", ".join(files), _sum(model.read(path), texts.lines(files, watch)))
 
 
-def row(name: str, found: Scored) -> TextScore:
+def row(name: str, scored: Scored) -> TextScore:
     return TextScore(
         path=name,
-        words=found.words,
-        sequences=found.ends,
-        unknown=round(found.unknown, 4),
-        perplexity=_rounded(found.perplexity),
-        perplexity_known=_rounded(found.perplexity_known),
-        perplexity_windows=_rounded(found.perplexity_windows),
-        perplexity_ends=_rounded(found.perplexity_ends),
+        words=scored.words,
+        sequences=scored.ends,
+        unknown=round(scored.unknown, 4),
+        perplexity=_rounded(scored.perplexity),
+        perplexity_known=_rounded(scored.perplexity_known),
+        perplexity_windows=_rounded(scored.perplexity_windows),
+        perplexity_ends=_rounded(scored.perplexity_ends),
     )
 
 

@@ -87,9 +87,9 @@ class MergeWork:
 
 def lines(file: MergeFile) -> Iterator[tuple[int, bytes, str]]:
     """Yield the documents of a file as lines, numbered, with their places for error messages."""
-    found = reader.lines(ShardFile(Path(file.path), file.length, file.path))
-    for number, (line, place, _) in enumerate(found):
-        yield number, line, place
+    lines = reader.lines(ShardFile(Path(file.path), file.length, file.path))
+    for number, (line, location, _) in enumerate(lines):
+        yield number, line, location
 
 
 def collect(source: str, work: MergeWork) -> Iterator[pyarrow.RecordBatch]:
@@ -99,9 +99,9 @@ def collect(source: str, work: MergeWork) -> Iterator[pyarrow.RecordBatch]:
     work.folder(number).mkdir(parents=True, exist_ok=True)
     held: list[MergeRow] = []
     with ngrams_of(work, number).open("wb") as output:
-        for place, line, name in lines(file):
+        for location, line, name in lines(file):
             document = documents.read(line, name)
-            held.append(_row(document, work, (number, place), output))
+            held.append(_row(document, work, (number, location), output))
             if len(held) == _BATCH:
                 yield _packed(held)
                 held = []
@@ -117,9 +117,9 @@ def _row(document: Document, work: MergeWork, at: tuple[int, int], output: Binar
     shard = work.files[at[0]].shard
     start = output.tell()
     listed = bool(work.listed) and _covered(work.listed, document.url)
-    found = ngrams.of([paragraph.text for paragraph in document.paragraphs], work.options.ngram)
+    grams = ngrams.of([paragraph.text for paragraph in document.paragraphs], work.options.ngram)
     if work.options.near_duplicates and not listed:
-        output.writelines((found.lengths, found.hashes, found.repeated))
+        output.writelines((grams.lengths, grams.hashes, grams.repeated))
     url, payload, clean = (key - (1 << 64) if key >> 63 else key for key in selection.keys(document))
     return MergeRow(
         shard=shard,
@@ -132,10 +132,10 @@ def _row(document: Document, work: MergeWork, at: tuple[int, int], output: Binar
         clean=clean,
         listed=listed,
         share=document.scores.get(NEAR, 0.0),
-        words=int(np.frombuffer(found.lengths, np.int64).sum()),
+        words=int(np.frombuffer(grams.lengths, np.int64).sum()),
         paragraphs=len(document.paragraphs),
-        hashes=len(found.hashes) // 8,
-        repeated=bool(found.repeated),
+        hashes=len(grams.hashes) // 8,
+        repeated=bool(grams.repeated),
         start=start,
     )
 

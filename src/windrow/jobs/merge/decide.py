@@ -171,9 +171,9 @@ def _rows(table: Table) -> Iterator[MergeRow]:
 
 
 def _write(held: dict[int, list[bytes]], work: MergeWork) -> None:
-    for number, found in held.items():
+    for number, rows in held.items():
         with changes_of(work, number).open("ab") as file:
-            file.writelines(found)
+            file.writelines(rows)
     held.clear()
 
 

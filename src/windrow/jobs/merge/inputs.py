@@ -59,10 +59,10 @@ def _shard(number: int, directory: Path, name: str) -> MergeShard:
     if lengths is None:
         raise ConfigError(f"{directory} has no log, so nothing is committed there; make it with: windrow crawl")
     root = directory / shards.DIRECTORY
-    known = sorted(file for file in lengths if file.startswith(f"{shards.DIRECTORY}/") and lengths[file])
-    found = reader.measured([directory / file for file in known], root, lambda path: lengths[_relative(path)])
+    names = sorted(file for file in lengths if file.startswith(f"{shards.DIRECTORY}/") and lengths[file])
+    measured = reader.measured([directory / file for file in names], root, lambda path: lengths[_relative(path)])
     files = [
-        MergeFile(number, str(file.path), file.length, _output(number, file.path)) for file in found if file.length
+        MergeFile(number, str(file.path), file.length, _output(number, file.path)) for file in measured if file.length
     ]
     # The log names a file when it is committed first, so the names are in the order in which the files were begun.
     archives = {file: rank for rank, file in enumerate(lengths)}
@@ -78,14 +78,14 @@ def _output(shard: int, path: Path) -> str:
     return f"{shards.DIRECTORY}/{path.parent.name}/{shard:05}-{path.name}"
 
 
-def dedup_options(found: Sequence[MergeShard], settings: Sequence[str] = ()) -> DedupOptions:
+def dedup_options(shards: Sequence[MergeShard], settings: Sequence[str] = ()) -> DedupOptions:
     """Return the rule by which the shards were crawled, changed by the settings; refuse shards with different rules."""
-    each = [config.load(shard.directory / "crawl.toml", settings).dedup for shard in found]
-    for shard, other in zip(found, each, strict=True):
+    each = [config.load(shard.directory / "crawl.toml", settings).dedup for shard in shards]
+    for shard, other in zip(shards, each, strict=True):
         for field in dataclasses.fields(DedupOptions):
             first, own = getattr(each[0], field.name), getattr(other, field.name)
             if own != first and field.name != _MEMORY:
                 name = f"dedup.{field.name}"
-                differing = f"{found[0].directory} has {name} = {first}, {shard.directory} has {own}"
+                differing = f"{shards[0].directory} has {name} = {first}, {shard.directory} has {own}"
                 raise ConfigError(f"{differing}; choose one for the merge, for example with --set {name}={first}")
     return dataclasses.replace(each[0], table_bytes=max(options.table_bytes for options in each))

@@ -37,8 +37,8 @@ def _left(work: MergeWork, number: int) -> Iterator[bytes]:
     file = work.files[number]
     name = work.shards[file.shard].name
     changed = decide.changes(work, number)
-    for place, line, _ in lines(file):
-        change = changed.get(place)
+    for location, line, _ in lines(file):
+        change = changed.get(location)
         if change is not None and change.rule:
             continue
         left = line if change is None else shortened(line, change)

@@ -60,18 +60,18 @@ class PublishedFile(msgspec.Struct, frozen=True, kw_only=True):
 
 def run(options: BucketOptions, watch: Callable[[int], None]) -> BucketSummary:
     """Bring the target up to date."""
-    found = sources.find([options.directory], options.crawl)
-    if not found.crawls:
+    inputs = sources.find([options.directory], options.crawl)
+    if not inputs.crawls:
         raise ConfigError(f"{options.directory} has no crawl.toml, so it is not a crawl's directory; name another")
     crawl = options.crawl or options.directory.resolve().name
-    files = {names.published(crawl, source.name): source for source in found.sources}
-    for place in dict.fromkeys((options.directory.absolute(), *found.crawls)):
-        files |= dict(_derived(place, crawl))
-    work = _Bucket(options, crawl, found.crawls)
+    files = {names.published(crawl, source.name): source for source in inputs.sources}
+    for directory in dict.fromkeys((options.directory.absolute(), *inputs.crawls)):
+        files |= dict(_derived(directory, crawl))
+    work = _Bucket(options, crawl, inputs.crawls)
     try:
         with tempfile.TemporaryDirectory(prefix="windrow-") as scratch:
             work.copy(files, Path(scratch), watch)
-            work.index({path: one for path, one in files.items() if one.subset not in DERIVED}, Path(scratch))
+            work.index({path: file for path, file in files.items() if file.subset not in DERIVED}, Path(scratch))
     except ArchiveError as error:
         raise ConfigError(f"{error}; restore the file from a copy") from None
     work.lists(list(files))
@@ -111,13 +111,13 @@ class _Bucket:
 
     def copy(self, files: Mapping[str, IndexSource], scratch: Path, watch: Callable[[int], None]) -> None:
         """Copy the files that the target does not have as they are now."""
-        known = self._state()
+        state = self._state()
         done: dict[str, PublishedFile] = {}
         for path, source in files.items():
             omitted = self._omitted[path] = list(_listed(source, self._takedown))
             length = source.length - sum(size for _, size in omitted)
             done[path] = PublishedFile(source=source.length, takedown=self._lists, length=length)
-            if known.get(path) != done[path] or not self._has(path, length):
+            if state.get(path) != done[path] or not self._has(path, length):
                 self._put(_copied(source, omitted, scratch / "copy"), path)
                 self.summary.copied += 1
                 self.summary.bytes += length
@@ -156,10 +156,10 @@ class _Bucket:
             kinds.setdefault(LISTS.get(subset, subset), []).append(path)
         kinds["cc-index"] = self._found(f"cc-index/collections/{self._crawl}/indexes")
         kinds["cc-index-table"] = self._found(f"cc-index/table/cc-main/warc/crawl={self._crawl}")
-        for kind, found in kinds.items():
-            data = gzip.compress("".join(f"{path}\n" for path in sorted(found)).encode(), mtime=0)
-            place = f"{self._target}/crawl-data/{self._crawl}/{kind}.paths.gz"
-            storage.attempt(place, functools.partial(self._system.pipe_file, storage.path(place), data))
+        for kind, files in kinds.items():
+            data = gzip.compress("".join(f"{path}\n" for path in sorted(files)).encode(), mtime=0)
+            location = f"{self._target}/crawl-data/{self._crawl}/{kind}.paths.gz"
+            storage.attempt(location, functools.partial(self._system.pipe_file, storage.path(location), data))
 
     def _lines(self, path: str, source: IndexSource) -> Iterator[bytes]:
         """Yield the index lines of a file, with the offsets in its copy."""
@@ -171,16 +171,16 @@ class _Bucket:
         for line in cdxj.CdxLines(Path(source.path), path, source.length).read(refuses):
             if len(before) > 1:
                 key, moment, values = line.split(b" ", 2)
-                found = json.loads(values)
-                offset = int(found["offset"])
-                found["offset"] = str(offset - before[bisect.bisect_right(starts, offset) - 1])
-                line = b"%b %b %b\n" % (key, moment, json.dumps(found).encode())
+                fields = json.loads(values)
+                offset = int(fields["offset"])
+                fields["offset"] = str(offset - before[bisect.bisect_right(starts, offset) - 1])
+                line = b"%b %b %b\n" % (key, moment, json.dumps(fields).encode())
             yield line
 
     def _state(self) -> dict[str, PublishedFile]:
-        place = f"{self._target}/crawl-data/{self._crawl}/{STATE}"
+        location = f"{self._target}/crawl-data/{self._crawl}/{STATE}"
         try:
-            data = self._system.cat_file(storage.path(place))
+            data = self._system.cat_file(storage.path(location))
             return msgspec.json.decode(data, type=dict[str, PublishedFile])
         except FileNotFoundError:
             return {}
@@ -188,41 +188,41 @@ class _Bucket:
             return {}  # a damaged state costs a second copy, and nothing else
         except Exception as error:  # each driver has its own exceptions
             fix = "check the address and the keys"
-            raise ConfigError(f"{place} cannot be read: {storage.describe(error)}; {fix}") from None
+            raise ConfigError(f"{location} cannot be read: {storage.describe(error)}; {fix}") from None
 
     def _has(self, path: str, length: int) -> bool:
-        place = f"{self._target}/{path}"
-        there = storage.path(place)
+        location = f"{self._target}/{path}"
+        there = storage.path(location)
         try:
             return bool(self._system.size(there) == length)
         except FileNotFoundError:
             return False
 
     def _put(self, local: Path, path: str) -> None:
-        place = f"{self._target}/{path}"
-        there = storage.path(place)
+        location = f"{self._target}/{path}"
+        there = storage.path(location)
 
         def put() -> None:
-            if storage.scheme(place) not in _OBJECT_STORES:
+            if storage.scheme(location) not in _OBJECT_STORES:
                 self._system.makedirs(there.rpartition("/")[0], exist_ok=True)
             self._system.put_file(str(local), there)
 
-        storage.attempt(place, put)
+        storage.attempt(location, put)
 
     def _replace(self, folder: str, wanted: Mapping[str, Path]) -> None:
         """Put files into a folder, and remove those that an earlier run left there."""
         for path, local in wanted.items():
             self._put(local, path)
         for path in set(self._found(folder)) - set(wanted):
-            place = f"{self._target}/{path}"
-            storage.attempt(place, functools.partial(self._system.rm_file, storage.path(place)))
+            location = f"{self._target}/{path}"
+            storage.attempt(location, functools.partial(self._system.rm_file, storage.path(location)))
 
     def _found(self, folder: str) -> list[str]:
         """Return the files of a folder, relative to the target."""
-        place = f"{self._target}/{folder}"
+        location = f"{self._target}/{folder}"
         self._system.invalidate_cache()
-        found: Sequence[str] = storage.attempt(place, lambda: self._system.find(storage.path(place)))
-        return sorted(path[len(self._root) :].lstrip("/") for path in found)
+        names: Sequence[str] = storage.attempt(location, lambda: self._system.find(storage.path(location)))
+        return sorted(path[len(self._root) :].lstrip("/") for path in names)
 
 
 def _entry(path: str, source: IndexSource, crawl: str, captures: int) -> IndexedFile:

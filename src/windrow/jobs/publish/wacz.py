@@ -78,17 +78,17 @@ def find(options: PublishOptions) -> list[ArchiveFile]:
     directory = options.directory
     if not (directory / "crawl.toml").is_file():
         raise ConfigError(f"{directory} has no crawl.toml, so it is not a crawl's directory; name another")
-    places = [(place, committed.lengths(place) or {}) for place in sharding.places(directory)]
-    found = [
-        ArchiveFile(place / name, lengths[name])
+    places = [(shard, committed.lengths(shard) or {}) for shard in sharding.places(directory)]
+    files = [
+        ArchiveFile(shard / name, lengths[name])
         for subset in SUBSETS
-        for place, lengths in places
+        for shard, lengths in places
         for name in sorted(lengths)
         if name.startswith(f"{subset}/") and lengths[name]
     ]
-    if not found:
+    if not files:
         raise ConfigError(f"{directory} has no archive yet; make it with: windrow crawl {directory}")
-    return found
+    return files
 
 
 def run(options: PublishOptions, found: Sequence[ArchiveFile], now: float, watch: Watch) -> PublishSummary:
@@ -203,8 +203,8 @@ def _blocks(lines: Iterable[bytes], idx: list[bytes]) -> Iterator[bytes]:
 
 
 def _batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
-    found = iter(lines)
-    while block := list(itertools.islice(found, BLOCK)):
+    remaining = iter(lines)
+    while block := list(itertools.islice(remaining, BLOCK)):
         yield block
 
 

@@ -77,8 +77,8 @@ def corpus(options: ArchivesOptions, sources: Sequence[str], engine: Engine | No
         listed.read(options.takedown)
     done = ArchivesSummary(files=len(sources))
     with judging.output(options.output) as temporary, _originals(sources, options.output, engine) as originals:
-        found = _rows(sources, (options.config, options.settings, originals), engine, done)
-        asyncio.run(_write(found, chosen, temporary, (done, listed, watch)))
+        rows = _rows(sources, (options.config, options.settings, originals), engine, done)
+        asyncio.run(_write(rows, chosen, temporary, (done, listed, watch)))
         if len(done.bad) == len(sources):
             first = done.bad[0]
             raise ConfigError(f"no file could be read; the first, {first.source}: {first.problem}")
@@ -93,11 +93,11 @@ def _originals(sources: Sequence[str], output: Path, engine: Engine | None) -> I
     """
     path = output.parent / f".{output.name}.originals"
     paths = [storage.place(source) for source in sources]
-    found = Originals(paths) if engine is None else Originals(paths, _places(sources, engine, path))
-    if not found:
+    originals = Originals(paths) if engine is None else Originals(paths, _places(sources, engine, path))
+    if not originals:
         yield ""
         return
-    found.save(path)
+    originals.save(path)
     yield str(path)
     path.unlink(missing_ok=True)
 
@@ -106,8 +106,8 @@ def _places(sources: Sequence[str], engine: Engine, path: Path) -> dict[int, tup
     """Read the files for their revisits, in parallel; then, if there are any, for the records they point to."""
     from windrow.jobs.engine import results  # imports pyarrow, which only an engine needs
 
-    found = results.call(engine, "windrow.jobs.rebuild.refining:asked", sources)
-    keys = sorted({key for one in found for key in msgspec.json.decode(one, type=list[int])})
+    answers = results.call(engine, "windrow.jobs.rebuild.refining:asked", sources)
+    keys = sorted({key for answer in answers for key in msgspec.json.decode(answer, type=list[int])})
     if not keys:
         return {}
     saved = path.with_suffix(".revisits").absolute()
@@ -115,7 +115,7 @@ def _places(sources: Sequence[str], engine: Engine, path: Path) -> dict[int, tup
     version = hashlib.sha256(saved.read_bytes()).hexdigest()[:16]
     offers = results.call(engine, "windrow.jobs.rebuild.refining:offered", sources, (str(saved), version))
     saved.unlink()
-    return revisits.joined([msgspec.json.decode(one, type=list[tuple[int, int]]) for one in offers])
+    return revisits.joined([msgspec.json.decode(offer, type=list[tuple[int, int]]) for offer in offers])
 
 
 def _rows(

@@ -48,17 +48,17 @@ def rows(
 
 def parts(directory: Path) -> Iterator[CrawlPart]:
     """Cut the pages of a crawl."""
-    found = _pages(directory)
-    while some := list(itertools.islice(found, PART)):
+    pages = _pages(directory)
+    while some := list(itertools.islice(pages, PART)):
         texts = ["", *dict.fromkeys(text for _, text in some if text)]
         numbers = {text: number for number, text in enumerate(texts)}
-        yield CrawlPart([(place, numbers[text]) for place, text in some], texts)
+        yield CrawlPart([(where, numbers[text]) for where, text in some], texts)
 
 
 def _pages(directory: Path) -> Iterator[tuple[Place, str]]:
-    for report, known, purged in ordered.pages(directory, log.purged(directory / "log")):
+    for report, origin_record, purged in ordered.pages(directory, log.purged(directory / "log")):
         if not purged and report.place is not None:
-            yield report.place, ordered.probe(known)
+            yield report.place, ordered.probe(origin_record)
 
 
 def _saved(part: CrawlPart, path: Path) -> Path:

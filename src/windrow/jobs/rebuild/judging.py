@@ -35,7 +35,7 @@ class Owner:
         self._first: dict[int, int] = {}  # fingerprint -> key of the URL that had it first
         self.table = NgramTable(options.dedup.table_bytes)
         rule = DuplicateRule.of(options.dedup)
-        mark = (lambda found: onion.mark(self.table, found, rule)) if options.dedup.near_duplicates else None
+        mark = (lambda document: onion.mark(self.table, document, rule)) if options.dedup.near_duplicates else None
         self._decider = Decider(options.signals, self.first_seen, mark)
 
     async def first_seen(self, fingerprints: Sequence[tuple[int, int]]) -> list[int]:

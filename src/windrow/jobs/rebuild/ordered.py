@@ -51,27 +51,29 @@ class Rebuild:
 
     async def documents(self) -> AsyncIterator[tuple[Decision, bytes]]:
         """Yield the decision on every page as it is now, with the line of its document, empty if it has none."""
-        for report, known, purged in pages(self._directory, self._purged):
+        for report, origin_record, purged in pages(self._directory, self._purged):
             if purged:
                 # Copies of it stay duplicates: the log has its fingerprints.
                 self.purged += 1
-                await self._owner.first_seen([(found, report.task.url.key) for found in fingerprints.of_report(report)])
+                await self._owner.first_seen(
+                    [(fingerprint, report.task.url.key) for fingerprint in fingerprints.of_report(report)]
+                )
             else:
-                yield await self._decide(report, known)
+                yield await self._decide(report, origin_record)
 
-    def _refined(self, place: Place, known: Origin | None) -> RefinedRow:
+    def _refined(self, place: Place, origin: Origin | None) -> RefinedRow:
         if self._refiner is not None:
-            return refining.row(captured.read(self._directory, place), self._refiner, probe(known))
-        found = next(self._rows, None)
-        if found is None or found.place != place:
+            return refining.row(captured.read(self._directory, place), self._refiner, probe(origin))
+        row = next(self._rows, None)
+        if row is None or row.place != place:
             raise ConfigError(f"{self._directory / place.file} has changed while it was read; run the command again")
-        return found
+        return row
 
-    async def _decide(self, report: Report, known: Origin | None) -> tuple[Decision, bytes]:
+    async def _decide(self, report: Report, origin: Origin | None) -> tuple[Decision, bytes]:
         """Decide on a page by the rules it was requested under."""
         place = report.place
         assert place is not None
-        row = self._refined(place, known)
+        row = self._refined(place, origin)
         refined = row.refined
         assert refined.verdict is not None
         candidate = Candidate(
@@ -80,7 +82,7 @@ class Rebuild:
             ip=row.ip,
             time=row.time,
             refined=refined,
-            origin=known,
+            origin=origin,
             truncated=row.truncated,
         )
         decision = await self._owner.decide(candidate, refined.verdict)
@@ -102,13 +104,13 @@ def pages(directory: Path, purged: dict[str, PurgeNote]) -> Iterator[tuple[Repor
             if report.origin is not None:
                 origins[report.origin.name, report.origin.stamp] = report.origin
             elif report.place is not None and captured.is_page(report):
-                known = origins.get((urls.origin(report.task.url.text), report.rules))
-                yield report, known, captured.is_purged(report, frame.number, purged)
+                origin = origins.get((urls.origin(report.task.url.text), report.rules))
+                yield report, origin, captured.is_purged(report, frame.number, purged)
 
 
-def probe(known: Origin | None) -> str:
+def probe(of: Origin | None) -> str:
     """Return the text with which an origin says that there is no such page; "" if that is not known."""
-    probed = known.files.get(origin.SOFT_404) if known is not None else None
+    probed = of.files.get(origin.SOFT_404) if of is not None else None
     return probed.text if probed is not None else ""
 
 

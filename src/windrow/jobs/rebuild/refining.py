@@ -140,15 +140,15 @@ def crawl_batches(
     """
     part = decode_part(Path(source).read_bytes())
     refine = _refiner(str(Path(directory) / "crawl.toml"), settings)
-    return _batched(row(captured.read(Path(directory), place), refine, part.texts[n]) for place, n in part.pages)
+    return _batched(row(captured.read(Path(directory), where), refine, part.texts[n]) for where, n in part.pages)
 
 
-def _batched(found: Iterable[Row]) -> "Iterator[pyarrow.RecordBatch]":
+def _batched(rows: Iterable[Row]) -> "Iterator[pyarrow.RecordBatch]":
     import pyarrow
 
     held: list[bytes] = []
-    for one in found:
-        held.append(encode(one))
+    for item in rows:
+        held.append(encode(item))
         if len(held) == _BATCH:
             yield pyarrow.RecordBatch.from_arrays([pyarrow.array(held, pyarrow.binary())], schema=schema())
             held = []

@@ -74,10 +74,10 @@ def _web(link: str) -> Iterator[str]:
 
 def _joined(domain: str, path: str) -> Iterator[str]:
     """Yield the link of a host in reverse order, such as https://org.example.www. and a path."""
-    found = _HOST.match(f"{domain}/" if not domain.endswith("/") else domain)
-    if found is None or not found[2]:
+    match = _HOST.match(f"{domain}/" if not domain.endswith("/") else domain)
+    if match is None or not match[2]:
         return
-    labels = found[2].split(".")
+    labels = match[2].split(".")
     host = ".".join(labels[1:]) if labels[0] == "V4" else ".".join(reversed(labels))
     if labels[0] != "V6":
-        yield f"{found[1].lower() or 'https:'}//{host}{found[3] or ''}{'' if path.startswith('/') else '/'}{path}"
+        yield f"{match[1].lower() or 'https:'}//{host}{match[3] or ''}{'' if path.startswith('/') else '/'}{path}"

@@ -49,7 +49,7 @@ class LanguageHosts(msgspec.Struct, frozen=True, kw_only=True):
     per_host: int = PER_HOST  # 0: all
 
 
-def find(place: str, wanted: LanguageHosts) -> Iterator[str]:
+def find(location: str, wanted: LanguageHosts) -> Iterator[str]:
     """Yield URLs of the hosts, those with the most pages first."""
     language = codes.parse(wanted.language)
     if wanted.crawl and not _CRAWL.fullmatch(wanted.crawl):
@@ -61,5 +61,5 @@ def find(place: str, wanted: LanguageHosts) -> Iterator[str]:
         share=float(wanted.min_share),
         limit=f"WHERE place <= {int(wanted.per_host)}" if wanted.per_host else "",
     )
-    for (url,) in query.run(place, text, f"the query for {language}").rows():
+    for (url,) in query.run(location, text, f"the query for {language}").rows():
         yield str(url)

@@ -45,8 +45,8 @@ class Feed:
         self._log = directory / "log"
         self._captures = captures
         self.name = named(directory, name)
-        found = divided.identity(directory)
-        self._job = found.job.id if found is not None and found.shard >= 0 else ""
+        identity = divided.identity(directory)
+        self._job = identity.job.id if identity is not None and identity.shard >= 0 else ""
 
     def start(self) -> StoragePosition | None:
         """Return the position before the first frame; None if nothing is committed yet."""
@@ -175,8 +175,8 @@ class Feed:
         rows = []
         missing = dict(wanted)
         for name in sorted(lengths):
-            for line, place in _lines(self._directory / name, before.get(name, 0), lengths[name]):
-                document = documents.read(line, place)
+            for line, location in _lines(self._directory / name, before.get(name, 0), lengths[name]):
+                document = documents.read(line, location)
                 if missing.pop((document.place.file, document.place.offset), ""):
                     rows.append(document_row(document, line, self.name))
         if missing:
@@ -232,10 +232,10 @@ def _removed(frame: Frame) -> list[str]:
 def _lines(path: Path, start: int, end: int) -> Iterator[tuple[bytes, str]]:
     """Yield the documents of a part of a corpus file, and their places for error messages."""
     try:
-        found = list(purge.members(path, end, start))
+        members = list(purge.members(path, end, start))
     except ConfigError:  # a purge has joined the member that begins here with the one before
-        found = [member for member in purge.members(path, end) if member[1] > start]
-    for at, _, text in found:
+        members = [member for member in purge.members(path, end) if member[1] > start]
+    for at, _, text in members:
         for line in text.splitlines(keepends=True):
             if not line.isspace():
                 yield line, f"{path}, in the gzip member at byte {at}"

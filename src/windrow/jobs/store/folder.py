@@ -59,11 +59,11 @@ class Folder:
     def names(self, *folders: str) -> list[str]:
         """Return the paths of the files below some folders, in order."""
         self._tried(self._system.invalidate_cache)
-        found = []
+        paths = []
         for folder in folders:
             with contextlib.suppress(FileNotFoundError):
-                found += self._tried(functools.partial(drivers.below, self._system, folder))
-        return sorted(found)
+                paths += self._tried(functools.partial(drivers.below, self._system, folder))
+        return sorted(paths)
 
     def replace(self, path: str, data: bytes) -> None:
         """Write a file. A reader sees the old content or the new one, or for a moment none."""

@@ -37,14 +37,14 @@ class HeldShards:
         """Return what is to be stored now. Shards that are to be stored once are named in one call only."""
         with self._lock:
             once, self._once = self._once, set()
-        return {place for place in {*self._held, *once} if place.is_dir()}  # it may have been moved away meanwhile
+        return {path for path in {*self._held, *once} if path.is_dir()}  # it may have been moved away meanwhile
 
     def running(self) -> bool:
         """Return whether anything may still be committed."""
         if not self._ended:
             return True
         late = time.monotonic() - self._ended > ENDING
-        return not late and any(self._is_running(place) for place in self._held)
+        return not late and any(self._is_running(path) for path in self._held)
 
     def wait(self) -> None:
         """Return when the lines have ended."""

@@ -48,10 +48,10 @@ class MergedFeed:
         for shard in reader.find(self._directory / "corpus"):
             rows: list[DocumentRow] = []
             size = 0
-            for number, (line, place, _) in enumerate(reader.lines(shard), 1):
+            for number, (line, location, _) in enumerate(reader.lines(shard), 1):
                 if number <= position.lengths.get(shard.name, 0):
                     continue
-                row = document_row(documents.read(line, place), line, self.name)
+                row = document_row(documents.read(line, location), line, self.name)
                 rows.append(row)
                 size += len(row.text)
                 if len(rows) >= feed.ROWS or size >= feed.TEXT:

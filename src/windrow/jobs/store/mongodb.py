@@ -60,12 +60,12 @@ class MongoStorage:
         self._known: dict[str, str] = {}  # by crawl: the position as it was read or written last
 
     def position(self, crawl: str) -> StoragePosition | None:
-        found = self._position(crawl)
+        stored = self._position(crawl)
         self._known.pop(crawl, None)
-        if found is None:
+        if stored is None:
             return None
-        self._known[crawl] = found
-        return msgspec.json.decode(found, type=StoragePosition)
+        self._known[crawl] = stored
+        return msgspec.json.decode(stored, type=StoragePosition)
 
     def write(self, batch: StorageBatch) -> None:
         crawl = batch.position.crawl
@@ -84,8 +84,8 @@ class MongoStorage:
         self._own(crawl)
         with self._checked():
             for name in self._collections:
-                found = self._database[name].find({"crawl": crawl}, {"url": 1})
-                own = [row["_id"] for row in found if gone(row["url"])]
+                rows = self._database[name].find({"crawl": crawl}, {"url": 1})
+                own = [row["_id"] for row in rows if gone(row["url"])]
                 if own:
                     self._database[name].delete_many({"_id": {"$in": own}})
                 removed += len(own) if name == DOCUMENTS else 0
@@ -106,32 +106,32 @@ class MongoStorage:
 
     def _position(self, crawl: str) -> str | None:
         with self._checked():
-            found = self._database[POSITIONS].find_one({"_id": crawl})
-        return found["position"] if found else None
+            row = self._database[POSITIONS].find_one({"_id": crawl})
+        return row["position"] if row else None
 
     def _own(self, crawl: str) -> None:
         if self._position(crawl) != self._known.get(crawl):
             raise taken(self._shown, crawl)
 
     def _advance(self, crawl: str, position: str) -> None:
-        known, positions = self._known.get(crawl), self._database[POSITIONS]
+        version, positions = self._known.get(crawl), self._database[POSITIONS]
         with self._checked():
-            if known is None:
+            if version is None:
                 try:
                     positions.insert_one({"_id": crawl, "position": position})
                 except pymongo.errors.DuplicateKeyError:
                     raise taken(self._shown, crawl) from None
             else:
                 row = {"_id": crawl, "position": position}
-                if positions.replace_one({"_id": crawl, "position": known}, row).matched_count != 1:
+                if positions.replace_one({"_id": crawl, "position": version}, row).matched_count != 1:
                     raise taken(self._shown, crawl)
         self._known[crawl] = position
 
     def _take_back(self, batch: StorageBatch) -> None:
         """Remove the documents of a batch, unless the process that has the crawl now stores the same log: then they are
         in its batches too."""
-        found = self._position(batch.position.crawl)
-        if found and msgspec.json.decode(found, type=StoragePosition).first == batch.position.first:
+        stored = self._position(batch.position.crawl)
+        if stored and msgspec.json.decode(stored, type=StoragePosition).first == batch.position.first:
             return
         own = [row.id for row in batch.documents]
         if own:
@@ -156,15 +156,15 @@ class MongoStorage:
 
 def _document(row: DocumentRow) -> dict[str, Any]:
     """Return the members of a document itself, with its text and its crawl; if that is too large, no paragraphs."""
-    found: dict[str, Any] = msgspec.json.decode(row.document)
-    found |= {"_id": row.id, "crawl": row.crawl, "domain": row.domain, "text": row.text}
-    if len(row.document) + len(row.text) > _LARGEST // 4 and _size(found) > _LARGEST:
-        del found["paragraphs"]
-    return found
+    values: dict[str, Any] = msgspec.json.decode(row.document)
+    values |= {"_id": row.id, "crawl": row.crawl, "domain": row.domain, "text": row.text}
+    if len(row.document) + len(row.text) > _LARGEST // 4 and _size(values) > _LARGEST:
+        del values["paragraphs"]
+    return values
 
 
-def _size(found: dict[str, Any]) -> int:
-    return len(msgspec.json.encode(found)) * 11 // 10  # BSON is a little longer than JSON
+def _size(values: dict[str, Any]) -> int:
+    return len(msgspec.json.encode(values)) * 11 // 10  # BSON is a little longer than JSON
 
 
 def _capture(row: CaptureRow) -> dict[str, Any]:

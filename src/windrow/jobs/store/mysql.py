@@ -25,7 +25,7 @@ def _connect(target: str) -> Connection:
     if not database:
         raise ConfigError("the address of MySQL must end in the name of a database: mysql://USER@HOST/DATABASE")
     further = dict(urllib.parse.parse_qsl(parts.query))
-    place = {"unix_socket": further["unix_socket"]} if "unix_socket" in further else {}
+    socket = {"unix_socket": further["unix_socket"]} if "unix_socket" in further else {}
     return pymysql.connect(
         host=parts.hostname or "localhost",
         port=parts.port or 3306,
@@ -38,7 +38,7 @@ def _connect(target: str) -> Connection:
         write_timeout=_READ,
         client_flag=pymysql.constants.CLIENT.FOUND_ROWS,  # an UPDATE counts the rows that it has found, changed or not
         init_command="SET SESSION sql_mode = 'STRICT_ALL_TABLES', time_zone = '+00:00'",
-        **place,
+        **socket,
     )
 
 

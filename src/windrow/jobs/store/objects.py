@@ -39,8 +39,8 @@ Writers = tuple[tuple[str, int], ...]  # the name of each, and the first frame t
 
 
 def open(target: str, captures: bool) -> "ObjectStorage":
-    place = target if storage.is_remote(target) else Path(target).absolute().as_uri()
-    system, folder = storage.filesystem(place)
+    address = target if storage.is_remote(target) else Path(target).absolute().as_uri()
+    system, folder = storage.filesystem(address)
     opened = ObjectStorage(system, folder.rstrip("/"), storage.without_password(target))
     opened.check()
     return opened
@@ -71,7 +71,7 @@ class _KnownPosition(msgspec.Struct):
         """Return the writers if everything from a frame on belongs to this one."""
         if self.writers and self.writers[-1][0] == name and self.writers[-1][1] <= first:
             return self.writers
-        return (*(one for one in self.writers if one[1] < first), (name, first))
+        return (*(writer for writer in self.writers if writer[1] < first), (name, first))
 
 
 class _PositionFile(msgspec.Struct):
@@ -96,24 +96,24 @@ class ObjectStorage:
 
     def position(self, crawl: str) -> StoragePosition | None:
         self._folder.recover(*self._folders(crawl, _DOCUMENTS, _CAPTURES, _POSITIONS))
-        known, found = self._latest(crawl)
-        self._known[crawl] = known
-        loose = [path for path in self._files(crawl) if not known.owns(path)]
+        state, position = self._latest(crawl)
+        self._known[crawl] = state
+        loose = [path for path in self._files(crawl) if not state.owns(path)]
         if loose:
             self._take_over(crawl, loose)
-        return found
+        return position
 
     def _latest(self, crawl: str) -> tuple[_KnownPosition, StoragePosition | None]:
         """Return the position as it is now."""
-        known = _KnownPosition(*self._current(crawl))
+        state = _KnownPosition(*self._current(crawl))
         try:
-            file = msgspec.json.decode(known.data or b"{}", type=_PositionFile)
-            found = msgspec.json.decode(known.data, type=StoragePosition) if file.crawl else None
+            file = msgspec.json.decode(state.data or b"{}", type=_PositionFile)
+            position = msgspec.json.decode(state.data, type=StoragePosition) if file.crawl else None
         except ValueError as error:
-            problem = f"{self._folder.shown}: {self._place(crawl, known.number)} is damaged ({error})"
+            problem = f"{self._folder.shown}: {self._place(crawl, state.number)} is damaged ({error})"
             raise ConfigError(f"{problem}; delete the folder of this crawl") from None
-        known.frame, known.writers = (found.frame if found is not None else 0), file.writers
-        return known, found
+        state.frame, state.writers = (position.frame if position is not None else 0), file.writers
+        return state, position
 
     def _current(self, crawl: str) -> tuple[int, bytes]:
         """Return the number and the content of the file that counts."""
@@ -125,10 +125,10 @@ class ObjectStorage:
 
     def _take_over(self, crawl: str, loose: Sequence[str]) -> None:
         """Let no other process replace the position, then remove the files that one has left without a position."""
-        known = self._known[crawl]
-        writers = known.writers_with(self._folder.writer, known.frame + 1)
-        self._advance(crawl, msgspec.json.encode({**msgspec.json.decode(known.data or b"{}"), "writers": writers}))
-        known.writers = writers
+        state = self._known[crawl]
+        writers = state.writers_with(self._folder.writer, state.frame + 1)
+        self._advance(crawl, msgspec.json.encode({**msgspec.json.decode(state.data or b"{}"), "writers": writers}))
+        state.writers = writers
         if not self._folder.exclusive:  # a process that has compared already may still replace it
             time.sleep(_GRACE)
         self._own(crawl)
@@ -137,21 +137,21 @@ class ObjectStorage:
 
     def write(self, batch: StorageBatch) -> None:
         crawl = batch.position.crawl
-        known = self._own(crawl)
+        state = self._own(crawl)
         rows = {
             _DOCUMENTS: [row.document.encode() for row in batch.documents],
             _CAPTURES: [msgspec.json.encode(row) for row in batch.captures],
         }
         for kind, lines in rows.items():
             self._put(crawl, kind, batch.first, lines)
-        writers = known.writers_with(self._folder.writer, batch.first)
+        writers = state.writers_with(self._folder.writer, batch.first)
         data = msgspec.json.encode({**msgspec.to_builtins(batch.position), "writers": writers})
         try:
             self._advance(crawl, data)
         except StorageTaken:
             self._withdraw([self._name(crawl, kind, batch.first) for kind, lines in rows.items() if lines], crawl)
             raise
-        known.writers, known.frame = writers, batch.position.frame
+        state.writers, state.frame = writers, batch.position.frame
 
     def _withdraw(self, paths: Sequence[str], crawl: str) -> None:
         """Remove what was written before its position was refused; unless it was not: another process may have
@@ -164,9 +164,9 @@ class ObjectStorage:
     def remove(self, crawl: str, gone: Gone) -> int:
         """Read every file and write those again that have such a page."""
         removed = 0
-        known = self._own(crawl)
+        state = self._own(crawl)
         for path in self._files(crawl):
-            if not known.owns(path):
+            if not state.owns(path):
                 continue
             lines = gzip.decompress(self._folder.read(path)).splitlines()
             left = [line for line in lines if not gone(_row(line).url)]
@@ -185,21 +185,21 @@ class ObjectStorage:
 
     def _own(self, crawl: str) -> _KnownPosition:
         """Return what is known of a crawl, if that still holds."""
-        known = self._known.setdefault(crawl, _KnownPosition())
-        if self._current(crawl) != (known.number, known.data):
+        state = self._known.setdefault(crawl, _KnownPosition())
+        if self._current(crawl) != (state.number, state.data):
             raise taken(self._folder.shown, crawl)
-        return known
+        return state
 
     def _advance(self, crawl: str, data: bytes) -> None:
         """Write the next position, unless another process has done so."""
-        known = self._known[crawl] if self._folder.exclusive else self._own(crawl)
-        number = known.number + 1
+        state = self._known[crawl] if self._folder.exclusive else self._own(crawl)
+        number = state.number + 1
         if not self._folder.create(self._place(crawl, number), data):
             raise taken(self._folder.shown, crawl)
         numbers = self._numbers(crawl)
         if max(numbers, default=0) > number:  # it was free because it is so old that its file was removed
             raise taken(self._folder.shown, crawl)
-        known.number, known.data = number, data
+        state.number, state.data = number, data
         for old in numbers:
             if old <= number - _KEPT:
                 self._folder.delete(self._place(crawl, old))
@@ -208,12 +208,12 @@ class ObjectStorage:
 
     def _numbers(self, crawl: str) -> list[int]:
         names = self._folder.names(*self._folders(crawl, _POSITIONS))
-        return [int(found[1]) for found in map(_POSITION.search, names) if found is not None]
+        return [int(match[1]) for match in map(_POSITION.search, names) if match is not None]
 
     def _place(self, crawl: str, number: int) -> str:
         """Return the path of a position; 0: that of older versions of Windrow, which had one file and replaced it."""
-        place = f"{self._folder.root}/{crawl}"
-        return f"{place}/{_POSITIONS}/{number:010}.json" if number else f"{place}/position.json"
+        path = f"{self._folder.root}/{crawl}"
+        return f"{path}/{_POSITIONS}/{number:010}.json" if number else f"{path}/position.json"
 
     def _name(self, crawl: str, kind: str, first: int) -> str:
         return f"{self._folder.root}/{crawl}/{kind}/{first:010}-{self._folder.writer}{_SUFFIX}"
@@ -232,12 +232,12 @@ class ObjectStorage:
         return [f"{self._folder.root}/{crawl}/{kind}" for kind in kinds]
 
     def _files(self, crawl: str) -> list[str]:
-        found = self._folder.names(*self._folders(crawl, _DOCUMENTS, _CAPTURES))
-        return [path for path in found if _NAME.search(path)]
+        names = self._folder.names(*self._folders(crawl, _DOCUMENTS, _CAPTURES))
+        return [path for path in names if _NAME.search(path)]
 
 
 def _parts(path: str) -> tuple[int, str]:
     """Return the first frame of a file, and its writer."""
-    found = _NAME.search(path)
-    assert found is not None
-    return int(found[1]), found[2] or ""
+    match = _NAME.search(path)
+    assert match is not None
+    return int(match[1]), match[2] or ""

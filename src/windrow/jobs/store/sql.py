@@ -84,12 +84,12 @@ class SqlStorage:
     def position(self, crawl: str) -> StoragePosition | None:
         with self._checked(), self._transaction() as cursor:
             cursor.execute(f"SELECT position FROM {POSITIONS.name} WHERE crawl = {self._dialect.mark}", (crawl,))
-            found = cursor.fetchone()
+            row = cursor.fetchone()
         self._known.pop(crawl, None)
-        if not found:
+        if not row:
             return None
-        self._known[crawl] = found[0]
-        return msgspec.json.decode(found[0], type=StoragePosition)
+        self._known[crawl] = row[0]
+        return msgspec.json.decode(row[0], type=StoragePosition)
 
     def write(self, batch: StorageBatch) -> None:
         position = msgspec.json.encode(batch.position).decode()
@@ -106,11 +106,11 @@ class SqlStorage:
             for table in self._tables:
                 key, mark = table.key[-1], self._dialect.mark
                 query = f"SELECT {key}, url FROM {table.name} WHERE crawl = {mark}"
-                found = [own for own, url in self._dialect.rows(self._connection, query, (crawl,)) if gone(url)]
+                ids = [own for own, url in self._dialect.rows(self._connection, query, (crawl,)) if gone(url)]
                 statement = f"DELETE FROM {table.name} WHERE crawl = {mark} AND {key} = {mark}"
-                for start in range(0, len(found), _MANY):
-                    cursor.executemany(statement, [(crawl, own) for own in found[start : start + _MANY]])
-                removed += len(found) if table is DOCUMENTS else 0
+                for start in range(0, len(ids), _MANY):
+                    cursor.executemany(statement, [(crawl, own) for own in ids[start : start + _MANY]])
+                removed += len(ids) if table is DOCUMENTS else 0
         return removed
 
     def clear(self, crawl: str) -> None:
@@ -125,10 +125,10 @@ class SqlStorage:
 
     def _advance(self, cursor: Any, crawl: str, position: str) -> None:
         """Replace the position that this process knows; the same one again locks its row."""
-        mark, known = self._dialect.mark, self._known.get(crawl)
-        if known is not None:
+        mark, version = self._dialect.mark, self._known.get(crawl)
+        if version is not None:
             statement = f"UPDATE {POSITIONS.name} SET position = {mark} WHERE crawl = {mark} AND position = {mark}"
-            cursor.execute(statement, (position, crawl, known))
+            cursor.execute(statement, (position, crawl, version))
             if cursor.rowcount != 1:
                 raise taken(self._shown, crawl)
         elif position:
@@ -147,8 +147,8 @@ class SqlStorage:
         columns.append(f"PRIMARY KEY ({', '.join(table.key)})")
         cursor.execute(f"CREATE TABLE IF NOT EXISTS {table.name} ({', '.join(columns)})")
         cursor.execute(f"SELECT * FROM {table.name} WHERE 1 = 0")
-        found = [column[0] for column in cursor.description]
-        missing = [name for name in table.columns if name not in found]
+        names = [column[0] for column in cursor.description]
+        missing = [name for name in table.columns if name not in names]
         if missing:
             problem = f"{self._shown}: the table {table.name} has no column {missing[0]}, so it is not one of Windrow"
             raise ConfigError(f"{problem}, or of another version; rename it, or name another database")

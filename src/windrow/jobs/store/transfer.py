@@ -169,16 +169,16 @@ class _Many:
         self.locks = contextlib.ExitStack()
 
     def stored(self) -> int:
-        return sum(one.frame for one in self._summaries.values())
+        return sum(summary.frame for summary in self._summaries.values())
 
     def summary(self) -> DividedSummary:
         """Return the sums, and each shard."""
-        shards = [self._summaries[place] for place in sorted(self._summaries)]
+        shards = [self._summaries[path] for path in sorted(self._summaries)]
         return DividedSummary(
             target=addresses.without_password(self._options.target),
-            documents=sum(one.documents for one in shards),
-            captures=sum(one.captures for one in shards),
-            removed=sum(one.removed for one in shards),
+            documents=sum(shard.documents for shard in shards),
+            captures=sum(shard.captures for shard in shards),
+            removed=sum(shard.removed for shard in shards),
             shards=shards,
         )
 
@@ -189,57 +189,57 @@ class _Many:
         while True:
             ended = not (self._options.follow and context.running())  # before the logs are read for the last time
             held = set(self._held())
-            for place in sorted(held | set(self._again)):
-                if place not in self._shards and (ended or context.clock() >= self._again.get(place, 0.0)):
-                    self._attempt(place, held, self._join, storage)
-            for place, shard in sorted(self._shards.items()):
-                if ended or place not in held or context.clock() >= shard.due:
-                    self._attempt(place, held, self._drain, storage)
-                if place not in held:
-                    self._leave(place)
+            for path in sorted(held | set(self._again)):
+                if path not in self._shards and (ended or context.clock() >= self._again.get(path, 0.0)):
+                    self._attempt(path, held, self._join, storage)
+            for path, shard in sorted(self._shards.items()):
+                if ended or path not in held or context.clock() >= shard.due:
+                    self._attempt(path, held, self._drain, storage)
+                if path not in held:
+                    self._leave(path)
             if ended:
                 return
             context.sleep(_LOOK)
 
     def _attempt(
-        self, place: Path, held: Collection[Path], act: Callable[[Path, Storage], None], storage: Storage
+        self, path: Path, held: Collection[Path], act: Callable[[Path, Storage], None], storage: Storage
     ) -> None:
         """Do something for a shard. If it fails, that is noted, and tried again as long as the shard is held."""
-        self._again.pop(place, None)
+        self._again.pop(path, None)
         try:
-            return act(place, storage)
+            return act(path, storage)
         except StorageLost:
             raise
         except StorageTaken as error:  # another process stores it: later, ask the storage where to continue
-            problem = str(error) if place in held else ""
+            problem = str(error) if path in held else ""
         except (ConfigError, OSError) as error:
             problem = str(error)
-        if problem and problem != self.problems.get(place):
+        if problem and problem != self.problems.get(path):
             self._context.note(problem)
-        self.problems[place] = problem
-        self._leave(place)
-        if place in held:
-            self._again[place] = self._context.clock() + _AGAIN
+        self.problems[path] = problem
+        self._leave(path)
+        if path in held:
+            self._again[path] = self._context.clock() + _AGAIN
 
-    def _join(self, place: Path, storage: Storage) -> None:
-        options = msgspec.structs.replace(self._options, directory=place)
+    def _join(self, path: Path, storage: Storage) -> None:
+        options = msgspec.structs.replace(self._options, directory=path)
         with contextlib.ExitStack() as stack:
             stack.enter_context(alone(options))
             part = StoredPart(options, self._context.note, self._watch)
             lock = self.locks.enter_context(stack.pop_all())
-        self._shards[place] = _StoredShard(part, lock)
-        part.summary = self._summaries.setdefault(place, part.summary)
+        self._shards[path] = _StoredShard(part, lock)
+        part.summary = self._summaries.setdefault(path, part.summary)
 
-    def _drain(self, place: Path, storage: Storage) -> None:
-        shard = self._shards[place]
+    def _drain(self, path: Path, storage: Storage) -> None:
+        shard = self._shards[path]
         shard.part.drain(storage)
         shard.due = self._context.clock() + storage.seconds
-        self.problems[place] = ""
+        self.problems[path] = ""
 
-    def _leave(self, place: Path) -> None:
-        shard = self._shards.pop(place, None)
+    def _leave(self, path: Path) -> None:
+        shard = self._shards.pop(path, None)
         if shard is not None:
             shard.lock.close()
 
     def _watch(self) -> None:
-        self._context.watch(sum(one.documents for one in self._summaries.values()))
+        self._context.watch(sum(summary.documents for summary in self._summaries.values()))

@@ -33,8 +33,10 @@ def choose(wanted: str, languages: Sequence[str], sample: Sequence[str], pairs: 
         general = weights.count(texts.lines([wanted], lambda read: None), pairs)
         if not general:
             raise ConfigError(f"{wanted} has no words; name a file of general text, or one of {', '.join(NAMES)}")
-        found = weights.joined(_best(languages, sample, pairs), general)
-        return msgspec.structs.replace(found, source=f"{wanted} and {found.source.removesuffix(' and this crawl')}")
+        background = weights.joined(_best(languages, sample, pairs), general)
+        return msgspec.structs.replace(
+            background, source=f"{wanted} and {background.source.removesuffix(' and this crawl')}"
+        )
     if wanted == WORDFREQ:
         return _wordfreq(languages, pairs) or _missing(wanted, languages[0], "install the package wordfreq")
     if wanted == STOPLIST:
@@ -55,14 +57,14 @@ def _wordfreq(languages: Sequence[str], pairs: bool) -> Background | None:
 
     The package itself is not imported: its dependencies are needed for other things.
     """
-    found = importlib.util.find_spec("wordfreq")
-    if found is None or pairs:
+    spec = importlib.util.find_spec("wordfreq")
+    if spec is None or pairs:
         return None
-    places = [Path(place) / "data" for place in found.submodule_search_locations or ()]
+    places = [Path(location) / "data" for location in spec.submodule_search_locations or ()]
     frequencies: dict[str, float] = {}
     for language in languages:
         names = [f"{size}_{codes.short(language)}.msgpack.gz" for size in ("large", "small")]
-        path = next((file for place in places for name in names if (file := place / name).is_file()), None)
+        path = next((file for folder in places for name in names if (file := folder / name).is_file()), None)
         if path is not None:
             for word, frequency in _bins(path):
                 frequencies[word] = max(frequency, frequencies.get(word, 0.0))
@@ -72,19 +74,19 @@ def _wordfreq(languages: Sequence[str], pairs: bool) -> Background | None:
 def _bins(path: Path) -> Iterator[tuple[str, float]]:
     try:
         _, *bins = msgspec.msgpack.decode(gzip.decompress(path.read_bytes()))
-        for place, words in enumerate(bins):
-            yield from ((word, 10 ** (-place / 100) + _SMALL) for word in words)
+        for index, words in enumerate(bins):
+            yield from ((word, 10 ** (-index / 100) + _SMALL) for word in words)
     except (OSError, EOFError, ValueError, TypeError, msgspec.MsgspecError) as error:
         raise ConfigError(f"cannot read {path} of the package wordfreq ({error}); install it again") from None
 
 
 def _stoplist(languages: Sequence[str], pairs: bool) -> Background | None:
-    known = [language for language in languages if stoplists.code(language)]
-    lists = [one for one in map(stoplists.load, known) if one.by_character is pairs]
+    covered = [language for language in languages if stoplists.code(language)]
+    lists = [stoplist for stoplist in map(stoplists.load, covered) if stoplist.by_character is pairs]
     if not lists:
         return None
-    names = " and ".join(map(codes.name, known))
-    return Background(f"the stop list of {names}", neutral=frozenset().union(*(one.words for one in lists)))
+    names = " and ".join(map(codes.name, covered))
+    return Background(f"the stop list of {names}", neutral=frozenset().union(*(stoplist.words for stoplist in lists)))
 
 
 def _evenly(sample: Sequence[str], pairs: bool) -> Background:

@@ -56,13 +56,13 @@ class Proposal(msgspec.Struct, frozen=True):
 
     def values(self) -> dict[str, Any]:
         """Return the options to write, by name."""
-        found: dict[str, Any] = {"focus.by": self.by}
-        found |= {f"focus.{one.name}": one.proposed for one in self.boundaries}
+        options: dict[str, Any] = {"focus.by": self.by}
+        options |= {f"focus.{boundary.name}": boundary.proposed for boundary in self.boundaries}
         if self.typical is not None:
-            found["focus.typical_perplexity"] = self.typical.perplexity
+            options["focus.typical_perplexity"] = self.typical.perplexity
             if self.typical.ratio:
-                found |= {"focus.typical_ratio": self.typical.ratio, "focus.worst_ratio": self.typical.worst_ratio}
-        return found
+                options |= {"focus.typical_ratio": self.typical.ratio, "focus.worst_ratio": self.typical.worst_ratio}
+        return options
 
 
 class PageScores:
@@ -99,37 +99,37 @@ def propose(directory: Path, options: Config, held_out: Sequence[str]) -> Propos
         fix = f"run a short one with windrow crawl {directory} --max-pages 500, or name text with --held-out TEXT"
         raise ConfigError(f"{directory} has no page with a score yet; {fix}")
     typical = topic.typical(focus)
-    known: list[topic.TopicScores] = []
+    scores: list[topic.TopicScores] = []
     notes: list[str] = []
     if held_out:
         sample = topics.read(held_out)
         notes += sample.notes
-        known = [scorer.score([part]) for part in boundaries.parts(sample.texts)]
-        typical = _typical(known, scorer, options)
+        scores = [scorer.score([part]) for part in boundaries.parts(sample.texts)]
+        typical = _typical(scores, scorer, options)
         notes += _doubts(", ".join(held_out), typical, topic.typical(focus))
     worse = functools.partial(_score, by="odds" if typical else "perplexity", scorer=scorer, typical=typical)
     values = [worse(perplexity, ratio) for perplexity, ratio in pages]
-    held = [worse(one.perplexity, one.ratio) for one in known]
-    found = _boundaries(values, held, scorer, typical, options)
+    held = [worse(score.perplexity, score.ratio) for score in scores]
+    proposed = _boundaries(values, held, scorer, typical, options)
     if 0 < len(values) < _FEW:
         notes.append(f"only {len(values)} pages have a score: crawl a few hundred for narrower intervals")
-    now = {name: getattr(focus, name) if focus.by == found.by else 0.0 for name in _QUANTILES}
+    now = {name: getattr(focus, name) if focus.by == proposed.by else 0.0 for name in _QUANTILES}
     return Proposal(
-        by=found.by,
+        by=proposed.by,
         pages=len(pages),
-        parts=len(known),
-        boundaries=[_boundary(name, now[name], getattr(found, name), values) for name in _QUANTILES],
-        typical=typical if known else None,
-        perplexity=boundaries.median([one.perplexity for one in known]) if known else None,
+        parts=len(scores),
+        boundaries=[_boundary(name, now[name], getattr(proposed, name), values) for name in _QUANTILES],
+        typical=typical if scores else None,
+        perplexity=boundaries.median([score.perplexity for score in scores]) if scores else None,
         notes=notes,
     )
 
 
-def _doubts(shown: str, found: Typical, before: Typical | None) -> list[str]:
+def _doubts(shown: str, typical: Typical, before: Typical | None) -> list[str]:
     """Return what looks wrong with held-out text, by what was typical of the topic before."""
-    if found.perplexity < max(_SEEN * before.perplexity if before else 0.0, _LOWEST):
+    if typical.perplexity < max(_SEEN * before.perplexity if before else 0.0, _LOWEST):
         return [f"{shown} looks like text of the model itself: name text that it has not seen"]
-    if before and relevance.odds(found.perplexity, found.ratio or None, before) > 1:
+    if before and relevance.odds(typical.perplexity, typical.ratio or None, before) > 1:
         return [f"{shown} does not look like text on the topic of {MODEL}: name other text, or make the topic again"]
     return []
 
@@ -141,9 +141,9 @@ def _pages(directory: Path) -> list[tuple[float, float | None]]:
     return book.rows()
 
 
-def _typical(known: Sequence[topic.TopicScores], scorer: TopicScorer, options: Config) -> Typical:
-    perplexity = boundaries.median([one.perplexity for one in known]).value
-    ratios = [one.ratio for one in known if one.ratio is not None]
+def _typical(scores: Sequence[topic.TopicScores], scorer: TopicScorer, options: Config) -> Typical:
+    perplexity = boundaries.median([score.perplexity for score in scores]).value
+    ratios = [score.ratio for score in scores if score.ratio is not None]
     ratio = boundaries.median(ratios).value if ratios else 0.0
     worst = max(options.focus.worst_ratio, 1.2 * ratio) if ratio else 0.0
     return Typical(*(float(f"{value:.4g}") for value in (perplexity, ratio, worst)))
@@ -187,8 +187,8 @@ def _boundary(name: str, now: float, proposed: float, values: Sequence[float]) -
         return Boundary(name, now=now, proposed=proposed)
     share = sum(value <= proposed for value in values) / len(values)
     drawn = values[:: -(-len(values) // _DRAWN)]
-    found = boundaries.estimate(drawn, functools.partial(boundaries.quantile, share=share))
-    low, high = _short(found.low), _short(found.high)
+    estimate = boundaries.estimate(drawn, functools.partial(boundaries.quantile, share=share))
+    low, high = _short(estimate.low), _short(estimate.high)
     return Boundary(name, now=now, proposed=proposed, share=share, low=low, high=high)
 
 

@@ -63,16 +63,16 @@ def make(names: Sequence[str], wanted: str, accepted: Sequence[str], order: int 
     words = weights.make(counts, background, sample.pairs)
     tables = training.train(Tokeniser().sequences(sample.texts), order)
     held = boundaries.held_out(sample.texts, background, order, sample.pairs)
-    perplexity = boundaries.median([one.perplexity for one in held.scores])
-    ratios = [one.ratio for one in held.scores if one.ratio is not None]
+    perplexity = boundaries.median([score.perplexity for score in held.scores])
+    ratios = [score.ratio for score in held.scores if score.ratio is not None]
     ratio = boundaries.median(ratios)
     worst = max(weights.worst(counts, words, background), 1.2 * ratio.value)
     typical = Typical(perplexity.value, ratio.value, worst)
-    odds = [relevance.odds(one.perplexity, one.ratio, typical) for one in held.scores]
+    odds = [relevance.odds(score.perplexity, score.ratio, typical) for score in held.scores]
     scorer = TopicScorer(model.make(tables), Weigher(words), typical)
     proposed = boundaries.propose(odds, scorer, typical)
     others = [
-        boundaries.propose_by("perplexity", [one.perplexity for one in held.scores], scorer.worst),
+        boundaries.propose_by("perplexity", [score.perplexity for score in held.scores], scorer.worst),
         boundaries.propose_by("ratio", ratios, 1 / weights.SHARE),
     ]
     options = FocusOptions(
@@ -96,7 +96,7 @@ def make(names: Sequence[str], wanted: str, accepted: Sequence[str], order: int 
         options=options,
         reasons=reasons,
         notes=[said, *sample.notes],
-        others={one.by: one for one in others},
+        others={scale.by: scale for scale in others},
     )
 
 
@@ -150,9 +150,9 @@ def _is_model(path: Path) -> bool:
 def read(names: Sequence[str], accepted: Sequence[str] = ()) -> TopicSample:
     """Read sample text; ConfigError if it is too little, or in a language that the crawl does not accept."""
     notes: list[str] = []
-    found = _paragraphs(names, notes)
+    paragraphs = _paragraphs(names, notes)
     shown = ", ".join(names)
-    words, new = _words(found)
+    words, new = _words(paragraphs)
     if words < LEAST:
         need = f"a topic needs at least {LEAST} words of running text, better {ENOUGH:,}: an article, or some pages"
         raise ConfigError(f"{shown} has {units.count(words, 'word')}; {need}")
@@ -162,28 +162,28 @@ def read(names: Sequence[str], accepted: Sequence[str] = ()) -> TopicSample:
         notes.append(
             f"{few}pages on other topics score nearly as well. Add text, or a second file with another --topic."
         )
-    languages = detect.detect(found, settings.prepare(Config().language))
+    languages = detect.detect(paragraphs, settings.prepare(Config().language))
     _check_language(languages, accepted, shown, notes)
-    letters = "".join(found)
+    letters = "".join(paragraphs)
     pairs = len(_UNSPACED.findall(letters)) > 0.5 * sum(map(str.isalpha, letters))
     main = [code for code, share in languages.shares.items() if share >= _PART] or [languages.language]
-    return TopicSample(found, main, words, pairs, notes)
+    return TopicSample(paragraphs, main, words, pairs, notes)
 
 
-def _words(found: Sequence[str]) -> tuple[int, int]:
+def _words(paragraphs: Sequence[str]) -> tuple[int, int]:
     """Return the number of words, and that without sentences that occur again, which no model counts."""
     words = new = 0
     seen: set[int] = set()
-    for one in Tokeniser(least=1).sequences(found):
-        words += len(one)
-        if (known := hash(tuple(one))) not in seen:
-            seen.add(known)
-            new += len(one)
+    for sequence in Tokeniser(least=1).sequences(paragraphs):
+        words += len(sequence)
+        if (key := hash(tuple(sequence))) not in seen:
+            seen.add(key)
+            new += len(sequence)
     return words, new
 
 
-def _check_language(found: detect.Finding, accepted: Sequence[str], shown: str, notes: list[str]) -> None:
-    language, shares = found.language, found.shares
+def _check_language(finding: detect.Finding, accepted: Sequence[str], shown: str, notes: list[str]) -> None:
+    language, shares = finding.language, finding.shares
     parts = ", ".join(f"{share:.0%} {codes.name(code)}" for code, share in shares.items() if share >= _PART)
     mixed = shares.get(language, 0.0) < _MAIN
     if mixed:
@@ -195,20 +195,22 @@ def _check_language(found: detect.Finding, accepted: Sequence[str], shown: str, 
             raise ConfigError(
                 f"{shown} is in no language that Windrow recognises, and {wanted}; give running text in it"
             )
-        known = f"{shown} is {'mostly ' if mixed else ''}{codes.name(language)} ({language})"
+        statement = f"{shown} is {'mostly ' if mixed else ''}{codes.name(language)} ({language})"
         shown_parts = f" ({parts})" if mixed else ""
-        raise ConfigError(f"{known}{shown_parts}, and {wanted}; give text in that language, or --language {language}")
+        raise ConfigError(
+            f"{statement}{shown_parts}, and {wanted}; give text in that language, or --language {language}"
+        )
 
 
 def _paragraphs(names: Sequence[str], notes: list[str]) -> list[str]:
-    found: list[str] = []
+    paragraphs: list[str] = []
     pages = 0
     for source in texts.sources(names, lambda read: None):
         pages += source.page
-        found += [line.strip() for line in source.lines if line.strip()]
+        paragraphs += [line.strip() for line in source.lines if line.strip()]
     if pages:
         notes.append(f"{pages:,} of the texts {'is' if pages == 1 else 'are'} HTML: the main text was extracted.")
-    return found
+    return paragraphs
 
 
 def write(topic: Topic, directory: Path) -> None:

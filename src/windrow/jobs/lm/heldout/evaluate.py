@@ -171,5 +171,5 @@ def _lines(name: str) -> list[str]:
 def _languages(lines: Sequence[str]) -> dict[str, float]:
     """Return the languages of a text with their shares, greatest first."""
     some = lines[:: max(1, len(lines) // _LINES)]
-    found = detect.detect(some, prepare(config.LanguageOptions()))
-    return {code: round(share, 4) for code, share in found.shares.items()}
+    finding = detect.detect(some, prepare(config.LanguageOptions()))
+    return {code: round(share, 4) for code, share in finding.shares.items()}

@@ -14,17 +14,17 @@ _NOTES = (
 )
 
 
-def text(found: Sequence[CrawlEvaluation]) -> str:
+def text(evaluations: Sequence[CrawlEvaluation]) -> str:
     """Return the tables of one crawl, or of two with the ratio between them."""
-    first = found[0]
+    first = evaluations[0]
     trained = f"{first.train} and " if first.train else ""
     head = f"{first.held_out}: {first.held_out_words:,} held-out words. Wanted: {codes.name(first.language)}."
     notes = [note.format(basis="train text" if first.train else "model", trained=trained) for note in _NOTES]
     parts = [head, *notes]
-    for evaluation in found:
+    for evaluation in evaluations:
         parts += ["", *_crawl(evaluation)]
-    if len(found) > 1:
-        parts += ["", *_ratios(first, found[1])]
+    if len(evaluations) > 1:
+        parts += ["", *_ratios(first, evaluations[1])]
     return "\n".join(parts)
 
 
@@ -75,18 +75,18 @@ def _ratios(first: CrawlEvaluation, second: CrawlEvaluation) -> list[str]:
     over = ["", *(cell for group in groups for cell in (group, "", ""))]
     head = ["tokens", *(cell for _ in groups for cell in (first.crawl, second.crawl, "ratio"))]
     rows = []
-    for one, other in pairs(first, second):
-        cells = [f"{one.size:,}", f"{one.wanted:,}", f"{other.wanted:,}", _ratio(one.wanted, other.wanted)]
-        rows.append([*cells, *_both(one.fit, other.fit), *_both(one.fit_wanted, other.fit_wanted)])
+    for own, other in pairs(first, second):
+        cells = [f"{own.size:,}", f"{own.wanted:,}", f"{other.wanted:,}", _ratio(own.wanted, other.wanted)]
+        rows.append([*cells, *_both(own.fit, other.fit), *_both(own.fit_wanted, other.fit_wanted)])
     if not rows:
         return [f"{first.crawl} and {second.crawl} have no size in common"]
     return [f"{first.crawl} against {second.crawl}:", *_aligned([over, head, *rows])]
 
 
-def _both(one: HeldOutFit | None, other: HeldOutFit | None) -> list[str]:
-    if one is None or other is None:
+def _both(own: HeldOutFit | None, other: HeldOutFit | None) -> list[str]:
+    if own is None or other is None:
         return ["", "", ""]
-    return [number(one.perplexity), number(other.perplexity), _ratio(one.perplexity, other.perplexity)]
+    return [number(own.perplexity), number(other.perplexity), _ratio(own.perplexity, other.perplexity)]
 
 
 def pairs(first: CrawlEvaluation, second: CrawlEvaluation) -> list[tuple[EvaluationRow, EvaluationRow]]:
@@ -95,10 +95,10 @@ def pairs(first: CrawlEvaluation, second: CrawlEvaluation) -> list[tuple[Evaluat
     return [(row, others[row.size]) for row in first.rows if row.size in others]
 
 
-def _ratio(one: float, other: float) -> str:
-    return f"{one / other:.2f}" if other else ""
+def _ratio(own: float, other: float) -> str:
+    return f"{own / other:.2f}" if other else ""
 
 
 def _aligned(rows: list[list[str]]) -> list[str]:
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
