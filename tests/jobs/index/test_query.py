@@ -70,6 +70,15 @@ def line(host: str, number: int, languages: str) -> table.Row:
     return table.row(table.parse(b"k 20221126000000 " + json.dumps(values).encode()), "0")
 
 
+def write(directory: Path, parts: dict[str, list[table.Row]]) -> None:
+    """Write a small table; rows by partition, sorted."""
+    for name, rows in parts.items():
+        writer = table.TableWriter(directory / name)
+        for row in rows:
+            writer.add(row)
+        writer.close()
+
+
 @pytest.fixture(scope="module")
 def malayalam(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table with pages in Malayalam and other languages, in the folders of Common Crawl's."""
@@ -81,11 +90,7 @@ def malayalam(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "crawl=CC-MAIN-2022-49/subset=crawldiagnostics": other,
         "crawl=CC-MAIN-2021-01/subset=warc": other,
     }
-    for name, written in parts.items():
-        writer = table.TableWriter(directory / name)
-        for row in written:
-            writer.add(row)
-        writer.close()
+    write(directory, parts)
     return directory
 
 

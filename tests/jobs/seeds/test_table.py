@@ -3,9 +3,8 @@
 import pytest
 
 from tests import crashing
-from tests.jobs.index.test_query import PAGES, line
+from tests.jobs.index.test_query import PAGES, line, write
 from windrow.config import ConfigError
-from windrow.jobs.index import table as columns
 from windrow.jobs.seeds import table
 from windrow.jobs.seeds.table import LanguageHosts
 
@@ -14,7 +13,7 @@ from windrow.jobs.seeds.table import LanguageHosts
 def index(tmp_path_factory: pytest.TempPathFactory) -> str:
     directory = tmp_path_factory.mktemp("table")
     rows = [line(host, number, code) for host, found in PAGES.items() for number, code in enumerate(found)]
-    columns.write(directory, {"crawl=A-1/subset=warc": rows, "crawl=A-2/subset=warc": rows[:1]})
+    write(directory, {"crawl=A-1/subset=warc": rows, "crawl=A-2/subset=warc": rows[:1]})
     return str(directory)
 
 
