@@ -1,6 +1,8 @@
 """The lines of docs/extending.md run as they stand there."""
 
+import contextlib
 import re
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +12,8 @@ import pytest
 from tests import crashing, truth, web
 from windrow import config, urls
 from windrow.extraction import readers
+from windrow.frontier.policy import budget, rank
+from windrow.frontier.store.rows import HostRow
 from windrow.records import Capture, Task
 
 DOCS = (Path(__file__).resolve().parents[1] / "docs" / "extending.md").read_text("utf-8")
@@ -95,6 +99,37 @@ def test_the_extractor_finds_text_and_links(extended: tuple[Path, list[str]]) ->
     documents = truth.documents(directory)
     assert len(documents) == 4
     assert all(document["paragraphs"][0]["text"].startswith("The wind came") for document in documents)
+
+
+def test_an_extractor_wraps_the_configured_one(extended: tuple[Path, list[str]], tmp_path: Path) -> None:
+    directory, _ = extended
+    (tmp_path / "page.html").write_text(f"<p>{WIND}<p>{RAIN[:70]} {RAIN[:50]}")
+    arguments = ["extract", "--extractor", f"{directory}/wrappers:long", str(tmp_path / "page.html")]
+    assert "wrappers:long --set plugins.long.words=20" in DOCS
+    shown = {words: crashing.run([*arguments, "--set", f"plugins.long.words={words}"]).out for words in (20, 23)}
+    assert "The wind" in shown[20] and "The rain" in shown[20]
+    assert "The wind" not in shown[23] and "The rain" in shown[23]
+
+
+def test_the_threshold_and_the_term_of_a_host_have_their_options(extended: tuple[Path, list[str]]) -> None:
+    directory, _ = extended
+    options = config.load(directory / "crawl.toml")
+    rule = budget.rule(options.frontier, options.plugins)
+    assert [budget.threshold(rule, pages) for pages in (50, 1000)] == [0.0, pytest.approx(0.01)]
+    factor = rank.host_term(options.frontier.host_terms, options.plugins)
+    assert [factor(HostRow(1, name, name)) for name in ("example.org", "a.test")] == [4.0, 1.0]
+
+
+def test_the_storage_keeps_the_documents_in_its_languages(extended: tuple[Path, list[str]], tmp_path: Path) -> None:
+    directory, _ = extended
+    written = (directory / "crawl.toml").read_text()
+    for language, count in (("deu", 0), ("eng", 4)):
+        (directory / "crawl.toml").write_text(written.replace('languages = ["deu"]', f'languages = ["{language}"]'))
+        done = crashing.run(["store", str(directory), "--to", f"chosen:///{tmp_path}/{language}.db"])
+        assert done.code == 0, done.err
+        with contextlib.closing(sqlite3.connect(tmp_path / f"{language}.db")) as database:
+            assert database.execute("SELECT count(*) FROM windrow_documents").fetchone() == (count,)
+    (directory / "crawl.toml").write_text(written)
 
 
 def test_the_term_puts_its_links_first(extended: tuple[Path, list[str]]) -> None:

@@ -44,7 +44,7 @@ class Faults:
     """Counts the errors of all workers. `broken` is called with the error that ends the crawl."""
 
     def __init__(self, config: Config, broken: Callable[[ConfigError], None]) -> None:
-        names = (*config.judge.judges, config.extract.extractor)
+        names = (*config.judge.judges, config.extract.extractor, *config.extract.readers)
         self._own = [name for name in names if ":" in name or "use" in config.plugins.get(name, {})]
         self._broken = broken
         self._errors: dict[Hashable, EqualErrors] = {}
