@@ -164,13 +164,13 @@ class Refiner:
             requisites,  # with the parser; the driver imports this module, and never parses
         )
 
-        known = {link.url.key for link in links}
+        followed = {link.url.key for link in links}
         kept = []
         for url in requisites.find(capture, self._requisites):
             rule = self._scope.refuses_requisite(url)
             if rule:
                 refused[rule] = refused.get(rule, 0) + 1
-            elif url.key not in known:
+            elif url.key not in followed:
                 kept.append(url)
         return tuple(kept)
 

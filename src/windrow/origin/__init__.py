@@ -83,34 +83,34 @@ def needed_by(task: Task) -> str:
     return task.via or urls.origin(task.url.text)
 
 
-def learn(known: Origin | None, answer: Capture | Failure, config: Config, now: float) -> Origin:
+def learn(record: Origin | None, answer: Capture | Failure, config: Config, now: float) -> Origin:
     """Return what is known of an origin after the response to a FILE task, or after the lack of one.
 
-    `known` is the record so far, expired or not. The caller follows redirects; it passes one that it gives up as it is.
+    `record` is the one so far, expired or not. The caller follows redirects; it passes one that it gives up as it is.
     """
     file = answer.task.file
     if file == ROBOTS:
-        return robots.learn(needed_by(answer.task), known, answer, config)
-    assert known is not None, f"{file} was requested before robots.txt"
+        return robots.learn(needed_by(answer.task), record, answer, config)
+    assert record is not None, f"{file} was requested before robots.txt"
     read = FILES[file].read
     assert read is not None, f"{file} has no reader"
-    return with_file(known, file, read(known.files.get(file), answer), now)
+    return with_file(record, file, read(record.files.get(file), answer), now)
 
 
-def with_file(known: Origin, name: str, file: OriginFile, now: float) -> Origin:
+def with_file(record: Origin, name: str, file: OriginFile, now: float) -> Origin:
     """Return the record with one file added or replaced, and a stamp of its own."""
-    return msgspec.structs.replace(known, files={**known.files, name: file}, stamp=now)
+    return msgspec.structs.replace(record, files={**record.files, name: file}, stamp=now)
 
 
-def sitemaps(known: Origin) -> tuple[str, ...]:
+def sitemaps(record: Origin) -> tuple[str, ...]:
     """Return the sitemaps that robots.txt names, as absolute URLs on any host. Nothing requests them yet."""
-    return robots.parse(known.rules).sitemaps
+    return robots.parse(record.rules).sitemaps
 
 
-def signals(known: Origin, path: str) -> tuple[Signal, ...]:
+def signals(record: Origin, path: str) -> tuple[Signal, ...]:
     """Return what the files other than robots.txt say about the use of a path."""
-    found: tuple[Signal, ...] = ()
-    for name, file in known.files.items():
+    said: tuple[Signal, ...] = ()
+    for name, file in record.files.items():
         read = FILES[name].signals if name in FILES and file.text else None
-        found += read(file.text, path) if read is not None else ()
-    return found
+        said += read(file.text, path) if read is not None else ()
+    return said

@@ -56,25 +56,25 @@ def _is_unanswered(answer: Capture | Failure) -> bool:
 
 def signals(text: str, path: str) -> tuple[Signal, ...]:
     """Return what a condensed file says about the use of a path, with its query."""
-    found = parse(text).find(path)
-    if found is None:
+    reserved = parse(text).find(path)
+    if reserved is None:
         return ()
-    said = Signal("tdmrep.json", "tdm-reservation", found.reservation, "tdm-reservation")
-    if not found.policy.startswith(("http://", "https://", "/")):
+    said = Signal("tdmrep.json", "tdm-reservation", reserved.reservation, "tdm-reservation")
+    if not reserved.policy.startswith(("http://", "https://", "/")):
         return (said,)
-    return said, Signal("tdmrep.json", "tdm-policy", found.policy[:POLICY], "tdm-policy")
+    return said, Signal("tdmrep.json", "tdm-policy", reserved.policy[:POLICY], "tdm-policy")
 
 
 def condense(body: bytes, base: str) -> str:
     """Return the rules of a file as lines "RESERVATION LOCATION [POLICY]"; policies are resolved against `base`."""
     try:
-        found = msgspec.json.decode(body.removeprefix(_MARK))
+        rules = msgspec.json.decode(body.removeprefix(_MARK))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return ""
     lines: dict[str, None] = {}
     size = 0
     # A single rule without the brackets of the array is a mistake, but its meaning is clear.
-    for line in _lines(found if isinstance(found, list) else [found], base):
+    for line in _lines(rules if isinstance(rules, list) else [rules], base):
         size += 0 if line in lines else len(line) + 1
         if size > SIZE or len(lines) == RULES:
             break
@@ -103,7 +103,7 @@ class Reservations:
 
     def __init__(self, text: str) -> None:
         rows = [line.split(" ") for line in text.split("\n")] if text else []
-        self._rules = [(robots.Location(place), Reservation(number, *policy)) for number, place, *policy in rows]
+        self._rules = [(robots.Location(pattern), Reservation(number, *policy)) for number, pattern, *policy in rows]
         self._escapes = "%" in text
 
     def find(self, path: str) -> Reservation | None:

@@ -196,14 +196,14 @@ class Pool:
         unread = worker.unread
         unread += data
         while len(unread) >= wire.LENGTHS.size:
-            size, place = wire.LENGTHS.unpack_from(unread)
-            end = wire.LENGTHS.size + (0 if place else size)
+            size, start = wire.LENGTHS.unpack_from(unread)
+            end = wire.LENGTHS.size + (0 if start else size)
             if end > wire.LARGEST:
                 return False
             if len(unread) < end:
                 break
             # Copy shared memory before decoding: the worker could still write to it after the check.
-            plain = bytes(unread[wire.LENGTHS.size : end]) if not place else worker.answer(place, size)
+            plain = bytes(unread[wire.LENGTHS.size : end]) if not start else worker.answer(start, size)
             try:
                 answers = wire.answers(plain)
             except msgspec.DecodeError:
@@ -225,7 +225,7 @@ class Pool:
         if not worker.ready:
             worker.ready = True
             self._failed_spawns = 0
-            if self._started is not None and not self._started.done() and all(one.ready for one in self._workers):
+            if self._started is not None and not self._started.done() and all(worker.ready for worker in self._workers):
                 self._started.set_result(None)
             self._feed()
         for answer in answers:

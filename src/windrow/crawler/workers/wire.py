@@ -104,22 +104,22 @@ def sent(requests: Sequence[ReadRequest], shared: mmap.mmap | None = None) -> li
 def received(plain: memoryview, data: memoryview) -> list[ReadRequest]:
     """Return the captures of a frame. `data` is that of the frame, or the shared memory."""
     requests, at = [], 0
-    for one in _captures.decode(plain):
-        task = Task(Url(one.text, one.host, one.domain, one.key))
-        middle, end = at + one.head, at + one.head + one.body
+    for row in _captures.decode(plain):
+        task = Task(Url(row.text, row.host, row.domain, row.key))
+        middle, end = at + row.head, at + row.head + row.body
         capture = Capture(
             task=task,
             status=200,
             request=b"",
             head=bytes(data[at:middle]),
             body=bytes(data[middle:end]),
-            time=one.time,
+            time=row.time,
             seconds=0.0,
             ip="",
             protocol="",
-            encoded=one.encoded,
+            encoded=row.encoded,
         )
-        requests.append(ReadRequest(capture, one.sketch, one.probe))
+        requests.append(ReadRequest(capture, row.sketch, row.probe))
         at = end
     return requests
 

@@ -75,9 +75,9 @@ class Worker:
             if shared >= 0:
                 os.close(shared)
 
-    def answer(self, place: int, size: int) -> bytes:
+    def answer(self, start: int, size: int) -> bytes:
         """Return an answer from the shared memory. One that names another place is cut short, and so not valid."""
-        return self.shared[place : place + size] if self.shared is not None else b""
+        return self.shared[start : start + size] if self.shared is not None else b""
 
     def end(self) -> int:
         """Make sure that the process is dead and return its exit code. If it died before, that code is kept."""

@@ -18,7 +18,7 @@ _STORIES = (  # parts of the names of types, best first
     *("article", "posting", "report", "recipe", "review", "book", "videoobject", "webpage", "question"),
     *("dataset", "howto"),
 )
-_TOLD = len(("article", "posting", "report"))  # the first types have the text of the page as their body
+_NARRATIVES = len(("article", "posting", "report"))  # the first types have the text of the page as their body
 _BODIES = ("articleBody", "text")
 _INNER = ("@graph", "mainEntity", "mainEntityOfPage")  # members that hold further things of the page
 _COMMA = re.compile(r",\s*([}\]])")  # before a closing bracket, which JSON does not allow
@@ -54,7 +54,7 @@ def read(scripts: Sequence[str]) -> LinkedData:
     return LinkedData(
         things=things,
         nodes={key: thing for thing in things if isinstance(key := thing.get("@id"), str)},
-        body=next((found for rank, thing in ranked if rank < _TOLD and (found := _body(thing))), ""),
+        body=next((body for rank, thing in ranked if rank < _NARRATIVES and (body := _body(thing))), ""),
     )
 
 
@@ -69,7 +69,7 @@ def lines(body: str) -> list[str]:
 def text(value: Any) -> str:
     """Return a value as a text on one line: a string, the first of a list, or a value with a language."""
     if isinstance(value, list):
-        value = next((one for one in value if one), "")
+        value = next((item for item in value if item), "")
     if isinstance(value, dict):
         value = value.get("@value")
     return " ".join(_unescaped(value).split()) if isinstance(value, str) else ""
@@ -82,8 +82,8 @@ def names(value: Any, data: LinkedData) -> list[str]:
     """
     persons: list[str] = []
     others: list[str] = []
-    for one in value[:_NAMES] if isinstance(value, list) else [value]:
-        entry = resolved(one, data)
+    for item in value[:_NAMES] if isinstance(value, list) else [value]:
+        entry = resolved(item, data)
         if isinstance(entry, dict):
             name = text(entry.get("name")) or f"{text(entry.get('givenName'))} {text(entry.get('familyName'))}".strip()
             (others if "organization" in _kinds(entry) else persons).append(name)
@@ -116,7 +116,7 @@ def _parsed(script: str) -> Any:
         pass
     # Control characters in strings, comments and CDATA around the object, a comma too many.
     script = _WRAPPING.sub("", script)
-    start = min((place for mark in "{[" if (place := script.find(mark)) >= 0), default=0)
+    start = min((start for mark in "{[" if (start := script.find(mark)) >= 0), default=0)
     end = max(script.rfind("}"), script.rfind("]")) + 1
     try:
         return json.loads(_COMMA.sub(r"\1", script[start:end]), strict=False)
@@ -141,7 +141,7 @@ def _kinds(thing: Thing) -> str:
     """Return the types of a thing in lower case, separated by blanks."""
     kinds = thing.get("@type")
     if isinstance(kinds, list):
-        kinds = " ".join(one for one in kinds[:_NAMES] if isinstance(one, str))
+        kinds = " ".join(kind for kind in kinds[:_NAMES] if isinstance(kind, str))
     return kinds.lower() if isinstance(kinds, str) else ""
 
 
@@ -151,4 +151,4 @@ def _rank(thing: Thing) -> int:
 
 
 def _body(thing: Thing) -> str:
-    return next((found for key in _BODIES if isinstance(found := thing.get(key), str) and found.strip()), "")[:_BODY]
+    return next((body for key in _BODIES if isinstance(body := thing.get(key), str) and body.strip()), "")[:_BODY]

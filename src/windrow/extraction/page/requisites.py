@@ -66,12 +66,12 @@ def find(capture: Capture, most: int) -> tuple[Url, ...]:
         hrefs = itertools.chain(_in_document(document), _in_attributes(text[:_READ]))
     else:
         return ()
-    found: dict[int, Url] = {}
+    requisites: dict[int, Url] = {}
     unique = dict.fromkeys(href for href in hrefs if href and not href.startswith(("data:", "#")))
     for url in urls.join(base, [encode.href(href, charset) for href in unique]):
-        if url is not None and url.key != capture.task.url.key and len(found) < most:
-            found.setdefault(url.key, url)
-    return tuple(found.values())
+        if url is not None and url.key != capture.task.url.key and len(requisites) < most:
+            requisites.setdefault(url.key, url)
+    return tuple(requisites.values())
 
 
 def _in_document(document: ElementTree) -> Iterator[str]:
@@ -114,8 +114,8 @@ def _in_style(text: str) -> Iterable[str]:
     """Return the URLs of url(…) and @import in a style."""
     first, *rest = text.split("/*")
     text = first + "".join(part.partition("*/")[2] for part in rest)
-    found = ["".join(groups).strip() for groups in _REFERENCE.findall(text)]
-    return [_ESCAPED.sub(_unescaped, href) if "\\" in href else href for href in found]
+    hrefs = ["".join(groups).strip() for groups in _REFERENCE.findall(text)]
+    return [_ESCAPED.sub(_unescaped, href) if "\\" in href else href for href in hrefs]
 
 
 def _unescaped(escape: re.Match[str]) -> str:

@@ -170,16 +170,16 @@ def _in_xml(head: bytes) -> str:
 
 def _attributes(head: bytes, position: int) -> tuple[dict[bytes, bytes], int]:
     """Return the attributes of the tag whose name ends here, the first of each name, and the tag's end; -1: never."""
-    found: dict[bytes, bytes] = {}
+    attributes: dict[bytes, bytes] = {}
     while match := _ATTRIBUTE.match(head, position):
         closed, name, double, single, bare = match.groups()
         position = match.end()
         if closed:
-            return found, position
+            return attributes, position
         if position == len(head) or head[position] == 0x3D:  # truncated: in a name, or in a value that never ends
             break
-        found.setdefault(name.lower(), double or single or bare or b"")
-    return found, -1
+        attributes.setdefault(name.lower(), double or single or bare or b"")
+    return attributes, -1
 
 
 def _of_meta(attributes: dict[bytes, bytes]) -> str:

@@ -41,7 +41,7 @@ _MISSING = "\ue5e5"  # the only character without a place in GB 18030
 # Private characters that got code points of their own in 2005; in GB 18030 both have the old octets.
 _PRIVATE = {0xE81E: 0xFE59, 0xE826: 0xFE61, 0xE82B: 0xFE66, 0xE82C: 0xFE67, 0xE832: 0xFE6D, 0xE843: 0xFE7E}
 _PRIVATE |= {0xE854: 0xFE90, 0xE864: 0xFEA0, 0xE794: 0xA6EC, 0xE795: 0xA6ED, 0xE796: 0xA6F3}
-_PRIVATE |= {0xE78D + place: 0xA6D9 + place for place in range(7)}
+_PRIVATE |= {0xE78D + offset: 0xA6D9 + offset for offset in range(7)}
 _TO_ASCII, _TO_ROMAN, _TO_KANJI = "%1B(B", "%1B(J", "%1B$B"  # escape sequences of ISO-2022-JP
 _SHIFTS = "\x0e\x0f\x1b"  # would be read as other escape sequences
 
@@ -88,39 +88,39 @@ def _octets(charset: str) -> dict[str, bytes]:
     first, second = _PAIRS[pairs]
     codes = [bytes([lead, trail]) for lead in first for trail in second]
     if charset == "Big5":
-        found = _inverted(charset, codes)
-        return found | {char: code for char, code in _inverted(charset, reversed(codes)).items() if char in _LAST}
+        octets = _inverted(charset, codes)
+        return octets | {char: code for char, code in _inverted(charset, reversed(codes)).items() if char in _LAST}
     if pairs == "GBK":
         return _chinese(charset, codes)
     if charset == "EUC-KR":
         return _inverted(charset, codes)
-    found = _inverted(charset, (_SINGLE if charset == "Shift_JIS" else []) + codes) | _JAPANESE
-    return found | {_MINUS: found[_WIDE_MINUS]}
+    octets = _inverted(charset, (_SINGLE if charset == "Shift_JIS" else []) + codes) | _JAPANESE
+    return octets | {_MINUS: octets[_WIDE_MINUS]}
 
 
 def _chinese(charset: str, codes: list[bytes]) -> dict[str, bytes]:
     """Return the octets of GBK, or of GB 18030 without the characters beyond U+FFFF."""
-    found = _inverted("gb18030", codes)
+    table = _inverted("gb18030", codes)
     for code, octets in _PRIVATE.items():
-        found[chr(code)] = octets.to_bytes(2)
+        table[chr(code)] = octets.to_bytes(2)
     if charset == "GBK":
-        found["€"] = b"\x80"
+        table["€"] = b"\x80"
     else:
-        found = _inverted("gb18030", map(_four_octets, range(39420))) | found
-        found[_HOLE] = b"\x841\xa47"  # the character itself has a place too
-    found.pop(_MISSING, None)
-    return found
+        table = _inverted("gb18030", map(_four_octets, range(39420))) | table
+        table[_HOLE] = b"\x841\xa47"  # the character itself has a place too
+    table.pop(_MISSING, None)
+    return table
 
 
 def _inverted(charset: str, codes: Iterable[bytes]) -> dict[str, bytes]:
     """Decode these codes, each of one character; return the first code of each character."""
     codes = list(codes)
     decoded = b"\n".join(codes).decode(f"whatwg-{charset}").split("\n")
-    found: dict[str, bytes] = {}
+    codes_by_character: dict[str, bytes] = {}
     for char, code in zip(decoded, codes, strict=True):
         if len(char) == 1 and char != _HOLE:
-            found.setdefault(char, code)
-    return found
+            codes_by_character.setdefault(char, code)
+    return codes_by_character
 
 
 def _four_octets(pointer: int) -> bytes:

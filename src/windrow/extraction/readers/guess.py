@@ -110,12 +110,12 @@ def _undamaged(sample: bytes) -> bytes:
         if not 0 < text.count("\ufffd") <= limit:
             continue
         pieces = pieces or sample.split(end.encode())
-        lost = {place for place, piece in enumerate(text.split(end)) if "\ufffd" in piece}
-        if sum(_count_high(pieces[place]) for place in lost) * _LOST <= high:
+        lost = {index for index, piece in enumerate(text.split(end)) if "\ufffd" in piece}
+        if sum(_count_high(pieces[index]) for index in lost) * _LOST <= high:
             damaged |= lost
     if not damaged:
         return sample
-    return end.encode().join(piece for place, piece in enumerate(pieces) if place not in damaged)
+    return end.encode().join(piece for index, piece in enumerate(pieces) if index not in damaged)
 
 
 def _read(sample: bytes, name: str) -> str:

@@ -96,25 +96,25 @@ def read(
         word for name, content in declared if name in ("robots", agent) for word in _WORDS.split(content.lower())
     )
     base = links.base(document, capture.task.url.text, charset)
-    found = links.of_anchors(document)
-    canonical, hrefs = links.add_relations(document, found)
+    rels = links.of_anchors(document)
+    canonical, hrefs = links.add_relations(document, rels)
     licences = tuple(url.text for url in urls.join(base, hrefs) if url) if hrefs else ()
-    links.add_others(document, metas, found)
+    links.add_others(document, metas, rels)
     about = Metadata()
     if details:
-        about = _metadata(document, metas, capture, (marked.linked_authors(document, found), licences))
-        about = _from_marks(document, text, about, (found, capture.time))
+        about = _metadata(document, metas, capture, (marked.linked_authors(document, rels), licences))
+        about = _from_marks(document, text, about, (rels, capture.time))
     title = _printable(about.title) if details else _title(document)  # before the tree is stripped of its head
-    kept, targets = links.links(found, PageAddress(base, charset, capture.task.url.key), max_links)
+    kept, targets = links.links(rels, PageAddress(base, charset, capture.task.url.key), max_links)
     new = known is not None and not all(map(known.__contains__, kept))
-    described = links.labels(document, found) if new else {}
+    described = links.labels(document, rels) if new else {}
     if absolute:
         links.make_absolute(document, base, charset)
     walk.strip(document, stock, articles)
     markup = walk.markup(document) if new else ""
     if known is not None and new:
         described |= anchors.describe(markup, max_links)
-        links.describe(kept, zip(found, targets, strict=False), described, known)
+        links.describe(kept, zip(rels, targets, strict=False), described, known)
     page = Page(
         title=title,
         author=about.author,
@@ -165,14 +165,14 @@ def _swallowed(document: turbohtml.Document) -> bool:
 
 def _kept_metas(metas: Sequence[turbohtml.Element], agent: str) -> tuple[tuple[str, str], ...]:
     """Return the meta elements for robots, for us alone, and about a machine translation, as (name, content)."""
-    found = []
+    kept = []
     for meta in metas:
         name = meta.attr("name")
         if name and ((name := name.strip().lower()) in _KEPT_METAS or name == agent):
             content = (meta.attr("content") or "")[:_CONTENT]
             if name != "generator" or "translat" in content.lower():
-                found.append((name, clean(content)))
-    return tuple(found[:_MAX_METAS])
+                kept.append((name, clean(content)))
+    return tuple(kept[:_MAX_METAS])
 
 
 def _translation_marks(document: turbohtml.Document) -> Iterable[tuple[str, str]]:
@@ -197,7 +197,7 @@ def _metadata(
         (meta.attr("property") or meta.attr("name") or meta.attr("itemprop"), meta.attr("content")) for meta in metas
     ]
     scripts = document.find_all("script")
-    linked_data = [one.text for one in scripts if (one.attr("type") or "").strip().lower() == _LINKED_DATA]
+    linked_data = [script.text for script in scripts if (script.attr("type") or "").strip().lower() == _LINKED_DATA]
     sources = MetadataSources(
         title=_title(document),
         headings=[text for heading in document.find_all("h1")[:_MAX_HEADINGS] for text in _readings(heading)],

@@ -51,12 +51,12 @@ def read(capture: Capture) -> Listing | None:
     body = body.removeprefix(b"\xef\xbb\xbf")
     start = body[:START]
     if is_sitemap(start):
-        found = entries(body[at : at + _CHUNK] for at in range(0, len(body), _CHUNK))
+        rows = entries(body[at : at + _CHUNK] for at in range(0, len(body), _CHUNK))
     elif start.lstrip().lower().startswith((b"http://", b"https://")):
-        found = ((line[0].decode("utf-8", "replace"), "") for line in _LINE.finditer(body))
+        rows = ((line[0].decode("utf-8", "replace"), "") for line in _LINE.finditer(body))
     else:
         return None
-    listed = [(urls.parse(text), changed) for text, changed in itertools.islice(found, MOST)]
+    listed = [(urls.parse(text), changed) for text, changed in itertools.islice(rows, MOST)]
     return Listing(tuple([ListedUrl(url, epoch(changed)) for url, changed in listed if url is not None]))
 
 

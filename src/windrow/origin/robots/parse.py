@@ -168,8 +168,8 @@ def _delay(group: Iterable[Pair]) -> list[str]:
         for field, value in group
         if field in ("crawl-delay", "request-rate")
     ]
-    known = [pause for pause in pauses if pause is not None]
-    return [f"crawl-delay: {max(known):g}"] if known else []
+    stated = [pause for pause in pauses if pause is not None]
+    return [f"crawl-delay: {max(stated):g}"] if stated else []
 
 
 def _seconds(value: str) -> float | None:
@@ -190,11 +190,11 @@ def _signals(pairs: Iterable[Pair]) -> list[str]:
 
 
 def _links(pairs: Iterable[Pair], base: str) -> list[str]:
-    found: dict[str, dict[str, None]] = {"sitemap": {}, "license": {}}
+    lines: dict[str, dict[str, None]] = {"sitemap": {}, "license": {}}
     for field, value in pairs:
-        if field in found and len(found[field]) < LINKS and (url := absolute(value, base)):
-            found[field][f"{field}: {url}"] = None
-    return [*found["sitemap"], *found["license"]]
+        if field in lines and len(lines[field]) < LINKS and (url := absolute(value, base)):
+            lines[field][f"{field}: {url}"] = None
+    return [*lines["sitemap"], *lines["license"]]
 
 
 def absolute(value: str, base: str) -> str:

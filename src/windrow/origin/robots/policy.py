@@ -13,10 +13,10 @@ STALE = 30 * DAY  # seconds for which a copy is used while the file cannot be fe
 _MAX_AGE = re.compile(r"max-age\s*=\s*\"?([0-9]{1,9})")
 
 
-def learn(origin: str, known: Origin | None, answer: Capture | Failure, config: Config) -> Origin:
+def learn(origin: str, record: Origin | None, answer: Capture | Failure, config: Config) -> Origin:
     """Return what is known of an origin after the answer to a request for its robots.txt, or without an answer.
 
-    `known` is the record so far. While robots.txt is unavailable, these rules stay in force until `STALE` seconds
+    `record` is the one so far. While robots.txt is unavailable, these rules stay in force until `STALE` seconds
     after they were fetched (RFC 9309 §2.4). Without such a copy the origin is closed. The caller follows redirects. It
     passes a redirect that it gave up unchanged, or as a Failure that says so.
     """
@@ -25,8 +25,8 @@ def learn(origin: str, known: Origin | None, answer: Capture | Failure, config: 
     if rules is not None:
         delay = parse(rules).delay or 0.0 if rules else 0.0
         return Origin(name=origin, stamp=answer.time, fetched=answer.time, expires=expires, delay=delay, rules=rules)
-    if known is not None and known.access is not Access.CLOSED and answer.time - known.fetched <= STALE:
-        return msgspec.structs.replace(known, access=Access.STALE, expires=expires, stamp=answer.time)
+    if record is not None and record.access is not Access.CLOSED and answer.time - record.fetched <= STALE:
+        return msgspec.structs.replace(record, access=Access.STALE, expires=expires, stamp=answer.time)
     return Origin(name=origin, stamp=answer.time, fetched=answer.time, expires=expires, access=Access.CLOSED)
 
 
