@@ -16,7 +16,7 @@ KERNEL_TESTS := tests/archive tests/extraction tests/judge tests/dedup tests/tes
 # The tests start hundreds of Python processes: without bytecode files each of them would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo docs reference test quick test-reference test-sanitize test-long slow wheel kernels bench format clean
+.PHONY: demo docs reference test quick test-reference test-sanitize test-long slow wheel lock kernels bench format clean
 
 demo: $(VENV)/installed
 	$(BIN)/windrow demo
@@ -73,9 +73,14 @@ slow: $(VENV)/installed-dev $(VENV)/system
 # A manylinux wheel with kernels, in dist/. It installs without a compiler. auditwheel chooses the platform tag.
 wheel: $(VENV)/installed-dev
 	rm -rf build/wheel
-	$(PIP) wheel --no-deps --wheel-dir build/wheel .
+	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir build/wheel .
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl
 	@ls dist/*.whl
+
+# Write requirements/ again, with the versions of constraints.txt. This is the only use of uv.
+lock: $(BIN)/python
+	$(PIP) install --constraint constraints.txt uv
+	$(BIN)/python tools/lock.py
 
 # Build the C kernels in place, after a change of a C file.
 kernels: $(BIN)/python
@@ -106,21 +111,27 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || sh .ci/system $(notdir $(PYTHON))-venv
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 2; }
 
-$(VENV)/installed: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) install --constraint constraints.txt --editable .
+# install FILES: what these files of requirements/ name, as they were when they were locked, and Windrow itself.
+define install
+	$(PIP) install --require-hashes $(1:%=--requirement requirements/%.txt)
+	$(PIP) install --no-deps --no-build-isolation --editable .
+endef
+
+$(VENV)/installed: $(BIN)/python pyproject.toml $(wildcard requirements/*.txt)
+	$(call install,base)
 	@touch $@
 
-$(VENV)/installed-dev: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) install --constraint constraints.txt --editable '.[dev]'
-	@touch $@ $(VENV)/installed
+$(VENV)/installed-dev: $(BIN)/python pyproject.toml $(wildcard requirements/*.txt)
+	$(call install,base docs dev)
+	@touch $@ $(VENV)/installed $(VENV)/installed-docs
 
-$(VENV)/installed-docs: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) install --constraint constraints.txt --editable '.[docs]'
+$(VENV)/installed-docs: $(BIN)/python pyproject.toml $(wildcard requirements/*.txt)
+	$(call install,base docs)
 	@touch $@ $(VENV)/installed
 
 # pyspark is 480 MB, so `make test` does without it and skips the tests of the engine on Spark.
 $(VENV)/installed-spark: $(VENV)/installed-dev
-	$(PIP) install --constraint constraints.txt --editable '.[spark]'
+	$(call install,base docs dev extras)
 	@command -v java >/dev/null || sh .ci/system openjdk-17-jre-headless || echo "no Java: the tests on Spark are skipped"
 	@touch $@
 
