@@ -16,15 +16,17 @@ KERNEL_TESTS := tests/archive tests/extraction tests/judge tests/dedup tests/tes
 # The tests start hundreds of Python processes: without bytecode files each of them would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo docs reference test quick test-reference test-sanitize test-long slow wheel lock kernels bench format clean
+.PHONY: demo docs reference check test quick coverage test-reference test-sanitize test-long slow wheel sdist lock kernels bench format clean
 
 demo: $(VENV)/installed
 	$(BIN)/windrow demo
 
-test: $(VENV)/installed-dev $(VENV)/system
+check: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict src
+
+test: check $(VENV)/system
 	$(PYTEST)
 	$(MAKE) test-reference
 
@@ -34,6 +36,14 @@ quick: $(VENV)/installed-dev $(VENV)/system
 test-long: $(VENV)/installed-dev $(VENV)/installed-spark $(VENV)/system $(VENV)/servers
 	$(BIN)/python -m pytest -q -m long -o faulthandler_timeout=1200
 	$(MAKE) test-sanitize
+
+# The share of lines and branches that the tests run, those in other processes included; the report is in build/coverage.
+coverage: $(VENV)/installed-dev $(VENV)/system
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m $(PYTEST:$(BIN)/python -m %=%)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage html --quiet
+	$(BIN)/coverage report --format total
 
 # The kernels' tests on a copy of the tree without kernels: the reference implementations must give the same.
 test-reference: $(VENV)/installed-dev
@@ -76,6 +86,10 @@ wheel: $(VENV)/installed-dev
 	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir build/wheel .
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl
 	@ls dist/*.whl
+
+# The sources as one file, in dist/.
+sdist: $(VENV)/installed
+	$(BIN)/python -m hatchling build --target sdist
 
 # Write requirements/ again, with the versions of constraints.txt. This is the only use of uv.
 lock: $(BIN)/python

@@ -2,6 +2,8 @@
 
 The build hook of hatchling runs this for each wheel and each editable install. `python hatch_build.py [ROOT]` builds
 the kernels in place, for example after a change of a C file. CC and CFLAGS of the environment are used, as usual.
+
+The addresses of the project ([project.urls]) are those of the repository whose CI builds a release, see `addresses`.
 """
 
 import os
@@ -10,14 +12,15 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 try:
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+    from hatchling.metadata.plugin.interface import MetadataHookInterface
 except ModuleNotFoundError:  # run as a script: hatchling is installed only in the environment of a build
-    BuildHookInterface = object
+    BuildHookInterface = MetadataHookInterface = object
 
 SOURCES = (
     Path("src/windrow/extraction/walk/_walk.c"),
@@ -47,6 +50,26 @@ class KernelHook(BuildHookInterface):  # type: ignore[misc]  # hatchling has no 
             build_data["pure_python"] = False
             build_data["infer_tag"] = True
             build_data["artifacts"].append(target.relative_to(self.root).as_posix())
+
+
+class AddressHook(MetadataHookInterface):  # type: ignore[misc]
+    PLUGIN_NAME = "custom"
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        metadata["urls"] = addresses(os.environ)
+
+
+def addresses(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the addresses of the repository that CI works for, so that a copy of the project names its own."""
+    if "GITHUB_REPOSITORY" not in environment:
+        return {}
+    home = f"{environment['GITHUB_SERVER_URL']}/{environment['GITHUB_REPOSITORY']}"
+    return {
+        "Source": home,
+        "Documentation": f"{home}/tree/main/docs",
+        "Changelog": f"{home}/blob/main/CHANGELOG.md",
+        "Issues": f"{home}/issues",
+    }
 
 
 def targets(root: Path) -> Iterator[tuple[Path, Path]]:

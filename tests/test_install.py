@@ -1,5 +1,6 @@
 """Check that every hint to install Windrow names the distribution that is ours, and an extra that exists."""
 
+import importlib.util
 import re
 import tomllib
 from pathlib import Path
@@ -76,3 +77,16 @@ def test_a_hint_to_the_other_project_is_found(hint: str) -> None:
 )
 def test_a_right_hint_is_left_alone(hint: str) -> None:
     assert wrong_hints(f"Install it with: {hint}\n") == []
+
+
+def test_the_addresses_of_a_release_are_those_of_the_repository_that_ci_works_for() -> None:
+    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    assert spec and spec.loader
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    assert build.addresses({}) == {}
+    named = build.addresses({"GITHUB_SERVER_URL": "https://host.example", "GITHUB_REPOSITORY": "our/windrow"})
+    assert named["Source"] == "https://host.example/our/windrow"
+    for path in named.values():
+        below = path.removeprefix(named["Source"]).split("/main/")
+        assert len(below) == 1 or (ROOT / below[1]).exists()
