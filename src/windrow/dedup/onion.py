@@ -104,10 +104,10 @@ def _covered(lengths: npt.NDArray[np.int64], seen: npt.NDArray[np.bool_], ngram:
 def _smooth(duplicate: list[bool], counts: list[int], limit: int) -> None:
     """Mark each run of new paragraphs of at most `limit` words between duplicates or ends of the document."""
     start, run = 0, 0
-    for place in range(len(counts) + 1):
-        if place < len(counts) and not duplicate[place]:
-            run += counts[place]
+    for index in range(len(counts) + 1):
+        if index < len(counts) and not duplicate[index]:
+            run += counts[index]
             continue
         if run <= limit:
-            duplicate[start:place] = [True] * (place - start)
-        start, run = place + 1, 0
+            duplicate[start:index] = [True] * (index - start)
+        start, run = index + 1, 0

@@ -87,8 +87,8 @@ def _language(labelled: Ruling, facts: Facts, sizes: Sequence[int]) -> str:
     if len(facts.dropped) == len(labelled.dropped) or not facts.languages:
         return labelled.language
     weights: dict[str, int] = {}
-    for place, (code, size) in enumerate(zip(facts.languages, sizes, strict=True)):
-        if place not in facts.dropped:
+    for index, (code, size) in enumerate(zip(facts.languages, sizes, strict=True)):
+        if index not in facts.dropped:
             weights[code] = weights.get(code, 0) + size
     return max(weights, key=lambda code: weights[code], default=labelled.language)
 
@@ -98,7 +98,7 @@ def _accepted(verdict: Verdict, paragraphs: list[Paragraph], facts: Facts) -> Ju
         paragraphs = spans.apply(paragraphs, facts.spans)
     if not facts.dropped:
         return Judged(verdict, facts.signals, tuple(paragraphs), tuple(facts.languages))
-    kept = [place not in facts.dropped for place in range(len(paragraphs))]
+    kept = [index not in facts.dropped for index in range(len(paragraphs))]
     left, languages = itertools.compress(paragraphs, kept), itertools.compress(facts.languages, kept)
     return Judged(verdict, facts.signals, tuple(left), tuple(languages))
 

@@ -36,7 +36,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         """The texts that no earlier judge dropped."""
         if not self.dropped:
             return self.texts
-        return [text for place, text in enumerate(self.texts) if place not in self.dropped]
+        return [text for index, text in enumerate(self.texts) if index not in self.dropped]
 
 
 class Ruling(msgspec.Struct, frozen=True, kw_only=True):

@@ -65,7 +65,7 @@ def _count(texts: Sequence[str]) -> Counts:
     words = looked.split()
     triples = set(zip(words, words[1:], words[2:], strict=False))
     letters = len(looked) - blanks - digits - marks - symbols - dense
-    sentences = sum(len(one) for one in texts if len(one) >= LONG or one.endswith(tuple(ENDS)))
+    sentences = sum(len(text) for text in texts if len(text) >= LONG or text.endswith(tuple(ENDS)))
     classes = letters, blanks, digits, marks, symbols, dense
     return classes, len(words), len(triples), sum(map(len, texts)), text.count(" "), sentences
 
@@ -74,11 +74,11 @@ def _count(texts: Sequence[str]) -> Counts:
 def _class_table() -> bytes:
     """Return the class of each character, for the kernel."""
     table = bytearray(_KNOWN)
-    for place, kind in enumerate((_BLANKS, _DIGITS, _MARKS, _SYMBOLS), 1):
+    for index, kind in enumerate((_BLANKS, _DIGITS, _MARKS, _SYMBOLS), 1):
         for octet in kind:
-            table[octet] = place
+            table[octet] = index
     characters = "".join(map(chr, range(_KNOWN)))
-    for place, pattern in ((3, _MARK), (4, _SYMBOL), (5, _DENSE)):
-        for found in pattern.finditer(characters):
-            table[found.start() : found.end()] = bytes([place]) * len(found[0])
+    for index, pattern in ((3, _MARK), (4, _SYMBOL), (5, _DENSE)):
+        for match in pattern.finditer(characters):
+            table[match.start() : match.end()] = bytes([index]) * len(match[0])
     return bytes(table)

@@ -66,4 +66,4 @@ def summed(hits: Sequence[tuple[int, int, int, int]]) -> Overlap:
 
 def text(page: Page) -> str:
     """Return the paragraphs of a page that are kept, one per line."""
-    return "\n".join(one.text for one in page.paragraphs if one.kept)
+    return "\n".join(paragraph.text for paragraph in page.paragraphs if paragraph.kept)

@@ -62,7 +62,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 def find(paragraphs: Sequence[Paragraph]) -> list[str]:
     """Return the names in the first byline near the headline; none if there is no such line."""
-    start = next((place for place, one in enumerate(paragraphs) if one.heading and one.path.endswith("h1")), 0)
+    start = next((index for index, one in enumerate(paragraphs) if one.heading and one.path.endswith("h1")), 0)
     label = False  # the line before was "Written by" alone
     for one in paragraphs[max(0, start - _ABOVE) : start + _BELOW]:
         if len(one.text) > _LINE or one.heading:

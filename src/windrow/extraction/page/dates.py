@@ -122,7 +122,7 @@ def day(text: str, latest: float = 0.0, language: str = "") -> str:
         return _checked(*_utc(float(text[:10])), latest)
     for pattern, groups in _FORMS:
         for match in pattern.finditer(text):
-            year, month, date = (match[place] for place in groups)
+            year, month, date = (match[group] for group in groups)
             if pattern is _EITHER_FIRST:
                 places = _places(int(month), int(date), language)
             else:
@@ -148,14 +148,14 @@ def line(paragraphs: Sequence[Paragraph], latest: float = 0.0, language: str = "
     It is empty if there is none. A line about a change is used only if there is no other.
     """
     start = -1  # no headline
-    for place, one in enumerate(paragraphs):
+    for index, one in enumerate(paragraphs):
         if one.heading and one.path.endswith("h1"):
-            start = place
+            start = index
         elif one.kind == "good" and not one.heading:
             break
     else:
         return ""
-    between = paragraphs[max(start, 0) : place + 1]
+    between = paragraphs[max(start, 0) : index + 1]
     if len(between) > 2 * _NEAR:
         between = (*between[: _NEAR if start >= 0 else 0], *between[-_NEAR - 1 :])
     elif start < 0:
@@ -163,7 +163,7 @@ def line(paragraphs: Sequence[Paragraph], latest: float = 0.0, language: str = "
     dated = [one.text for one in between if len(one.text) <= _LINE and _HAS_YEAR.search(one.text)]
     if start >= 0:
         dated += reversed(_alone(paragraphs[max(0, start - _ABOVE) : start], latest))
-        dated += _behind_lead(paragraphs[place + 1 : place + 1 + _LEAD])
+        dated += _behind_lead(paragraphs[index + 1 : index + 1 + _LEAD])
     dated.sort(key=lambda text: _CHANGED.match(text) is not None)
     return next((found for text in dated if (found := day(text, latest, language))), "")
 
@@ -180,7 +180,7 @@ def _alone(above: Sequence[Paragraph], latest: float) -> list[str]:
 def _behind_lead(behind: Sequence[Paragraph]) -> list[str]:
     """Return the lines that are hardly more than a date, right behind the first paragraph, which may be a summary."""
     text = (one.kind == "good" and len(one.text) > _LINE for one in behind)
-    end = next((place for place, is_text in enumerate(text) if is_text), len(behind))
+    end = next((index for index, is_text in enumerate(text) if is_text), len(behind))
     return [one.text for one in behind[:end] if one.kind != "good" and len(one.text) <= _ALONE]
 
 

@@ -69,7 +69,7 @@ def by_reference(source: str, most: int) -> PageTags:
 @functools.cache
 def _compiled() -> object:
     """Return the rules in the kernel's form."""
-    number = {name: place for place, name in enumerate(elements.ATTRIBUTES)}
+    number = {name: index for index, name in enumerate(elements.ATTRIBUTES)}
     tags = [
         (
             tag,

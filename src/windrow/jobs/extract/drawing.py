@@ -243,14 +243,14 @@ def _row(page: PageText, shown: Shown) -> str:
         text=page.text,
         paragraphs=[
             RowParagraph(
-                text=found.text,
-                kind=found.kind,
-                heading=found.heading,
-                structure=found.structure,
-                lines=found.lines,
-                marks=found.marks if shown.links else (),
+                text=paragraph.text,
+                kind=paragraph.kind,
+                heading=paragraph.heading,
+                structure=paragraph.structure,
+                lines=paragraph.lines,
+                marks=paragraph.marks if shown.links else (),
             )
-            for found in page.paragraphs
+            for paragraph in page.paragraphs
         ],
     )
     return msgspec.json.encode(row).decode() + "\n"

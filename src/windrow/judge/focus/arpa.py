@@ -181,7 +181,7 @@ def _parsed(fields: list[bytes], width: int, order: int, vocabulary: _Vocabulary
         for word in fields[1::width]:
             vocabulary.add(word)
     number = vocabulary.numbers.__getitem__
-    columns = [np.fromiter(map(number, fields[place::width]), np.int32, size) for place in range(1, order + 1)]
+    columns = [np.fromiter(map(number, fields[index::width]), np.int32, size) for index in range(1, order + 1)]
     return _Read(np.stack(columns, 1), _floats(log10), _floats(backoff))
 
 

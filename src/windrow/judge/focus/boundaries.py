@@ -92,11 +92,11 @@ def held_out(texts: Sequence[str], background: Background, order: int, pairs: bo
 
 def _splits(cut: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
     """Yield some parts in a row with all others: each fifth, or of a large sample five stretches at once."""
-    folds = [place * FOLDS // len(cut) for place in range(len(cut))]
+    folds = [index * FOLDS // len(cut) for index in range(len(cut))]
     if len(cut) > _LARGE:
         starts = [folds.index(fold) for fold in range(FOLDS)]
-        taken = {start + place for start in starts for place in range(_STRETCH)}
-        folds = [0 if place in taken else 1 for place in range(len(cut))]
+        taken = {start + index for start in starts for index in range(_STRETCH)}
+        folds = [0 if index in taken else 1 for index in range(len(cut))]
     for fold in (0,) if len(cut) > _LARGE else range(FOLDS):
         own = [part for part, here in zip(cut, folds, strict=True) if here == fold]
         rest = [part for part, here in zip(cut, folds, strict=True) if here != fold]

@@ -121,10 +121,10 @@ def _levels(given: dict[int, CountedNgrams], words: int, highest: int) -> tuple[
         rows.append(found)
         counts.append(often)
     levels = tables.indexed(tables.closed(rows))
-    for place in range(highest - 2, 0, -1):  # one that was not given occurs at least as often as it begins another
-        added = len(levels[place]) - len(counts[place])
-        begun = np.bincount(levels[place + 1].context, weights=counts[place + 1], minlength=len(levels[place]))
-        counts[place] = np.concatenate([counts[place], begun[len(begun) - added :].astype(np.int64)])
+    for index in range(highest - 2, 0, -1):  # one that was not given occurs at least as often as it begins another
+        added = len(levels[index]) - len(counts[index])
+        begun = np.bincount(levels[index + 1].context, weights=counts[index + 1], minlength=len(levels[index]))
+        counts[index] = np.concatenate([counts[index], begun[len(begun) - added :].astype(np.int64)])
     return levels, counts
 
 

@@ -113,7 +113,9 @@ class NgramModel:
     def score(self, sequences: Iterable[Sequence[str]]) -> Scored:
         """Score sequences of words."""
         number = self.vocabulary.get
-        return _scored(query.sums(self._block, [[number(word, UNKNOWN) for word in one] for one in sequences]))
+        return _scored(
+            query.sums(self._block, [[number(word, UNKNOWN) for word in sequence] for sequence in sequences])
+        )
 
     def log10(self, words: Sequence[str]) -> list[tuple[float, int, bool]]:
         """Return for each word and for the end: log10 of its probability, the n-gram's length, whether it is unknown.

@@ -86,5 +86,5 @@ def sums(block: ModelBlock, numbers: list[list[int]]) -> Sums:
 def flatten(numbers: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the words of all sequences in a row, each with <s> and </s>, and their positions in their sequences."""
     flat = np.array([number for one in numbers for number in (START, *one, END)], np.int64)
-    place = np.array([spot for one in numbers for spot in range(len(one) + 2)], np.int64)
+    place = np.array([spot for number in numbers for spot in range(len(number) + 2)], np.int64)
     return flat, place

@@ -23,12 +23,12 @@ def adjusted(levels: list[Level], counts: list[Counts]) -> list[Counts]:
     Nothing comes before a sentence, so an n-gram that begins one keeps its count.
     """
     found = []
-    for place, level in enumerate(levels):
-        if place + 1 == len(levels):
-            found.append(counts[place])
+    for index, level in enumerate(levels):
+        if index + 1 == len(levels):
+            found.append(counts[index])
             continue
-        before = np.bincount(levels[place + 1].suffix, minlength=len(level))
-        found.append(np.where(level.first == START, counts[place], np.maximum(before, level.first > START)))
+        before = np.bincount(levels[index + 1].suffix, minlength=len(level))
+        found.append(np.where(level.first == START, counts[index], np.maximum(before, level.first > START)))
     found[0][[UNKNOWN, START]] = 0
     return found
 
@@ -57,13 +57,13 @@ def estimate(
     instead of what the counts leave for them; the probabilities then no longer sum to one.
     """
     below: Shares = np.zeros(0)
-    for place, (level, count) in enumerate(zip(levels, counts, strict=True)):
-        steps = np.array((0.0, *taken[place]))[np.minimum(count, 3)]
-        if place == 0:
+    for index, (level, count) in enumerate(zip(levels, counts, strict=True)):
+        steps = np.array((0.0, *taken[index]))[np.minimum(count, 3)]
+        if index == 0:
             total = max(1, int(count.sum()))
             share = (count - steps) / total + steps.sum() / total / (len(level) - 1)
         else:
-            lower = levels[place - 1]
+            lower = levels[index - 1]
             total_of = np.bincount(level.context, weights=count, minlength=len(lower))
             left = np.bincount(level.context, weights=steps, minlength=len(lower))
             used = total_of > 0

@@ -74,12 +74,12 @@ def closed(rows: list[Numbers]) -> list[Numbers]:
     They are added behind the others. Order 1 is complete: each word is a row, at its number.
     """
     found = list(rows)
-    for place in range(len(rows) - 1, 1, -1):
-        parts = np.vstack([found[place][:, :-1], found[place][:, 1:]])
+    for index in range(len(rows) - 1, 1, -1):
+        parts = np.vstack([found[index][:, :-1], found[index][:, 1:]])
         keys = hashes(parts)
-        missing = np.flatnonzero(~Index(hashes(found[place - 1])).find(keys)[0])
+        missing = np.flatnonzero(~Index(hashes(found[index - 1])).find(keys)[0])
         _, fresh = np.unique(keys[missing], return_index=True)
-        found[place - 1] = np.vstack([found[place - 1], parts[missing[np.sort(fresh)]]])
+        found[index - 1] = np.vstack([found[index - 1], parts[missing[np.sort(fresh)]]])
     return found
 
 

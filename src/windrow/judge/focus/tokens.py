@@ -118,7 +118,7 @@ class _Rules:
             return " "
         if run[0] == "." and (self._kind(text, start - 1) == DIGIT or self._single(text, start - 1)):
             run = run[1:]
-        return "\n" if any(self._kind(run, place) in (STOP, MARK) for place in range(len(run))) else " "
+        return "\n" if any(self._kind(run, index) in (STOP, MARK) for index in range(len(run))) else " "
 
     def _single(self, text: str, place: int) -> bool:
         return self._kind(text, place) == LETTER and self._kind(text, place - 1) != LETTER

@@ -130,7 +130,7 @@ def _model(words: TopicWords) -> NgramModel:
         log10[len(SPECIAL) :] = np.array(list(words.weights.values())) / math.log(10)
     levels = [_level(every, every, log10)]
     if words.pairs:
-        number = {letter: place for place, letter in enumerate(names)}
+        number = {letter: index for index, letter in enumerate(names)}
         first, last = (np.array([number[pair[side]] for pair in words.weights], np.int32) for side in (0, 1))
         values = (np.array(list(words.weights.values())) / math.log(10)).astype(np.float32)
         levels.append(_level(first, last, values))

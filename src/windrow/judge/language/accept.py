@@ -58,7 +58,7 @@ def accept(found: Finding, settings: LanguageSettings) -> Accepted:
         return Accepted(tuple(range(len(found.paragraphs))), share, False, found.language, found.score)
     if all(wanted.values()):
         return Accepted((), share, True, found.language, found.score)
-    dropped = tuple([place for place, code in enumerate(found.paragraphs) if not wanted[code]])
+    dropped = tuple([index for index, code in enumerate(found.paragraphs) if not wanted[code]])
     language = max((code for code in found.shares if wanted[code]), key=lambda code: found.shares[code])
     kept = [wanted[code] for code in found.paragraphs]
     rows = zip(found.paragraphs, found.certain, found.sizes, strict=True)

@@ -101,9 +101,9 @@ def _weights(sizes: Sequence[int], answers: Sequence[str]) -> dict[str, int]:
 def _sizes(texts: Sequence[str]) -> list[int]:
     """Return the characters of each text. A dense one counts three times: it says as much as three letters."""
     sizes = list(map(len, texts))
-    for place, octets in enumerate(shape.octets(texts)):
-        if 4 * octets >= 5 * sizes[place]:  # otherwise there are few dense characters, if any
-            sizes[place] += 2 * len(_DENSE.findall(texts[place]))
+    for index, octets in enumerate(shape.octets(texts)):
+        if 4 * octets >= 5 * sizes[index]:  # otherwise there are few dense characters, if any
+            sizes[index] += 2 * len(_DENSE.findall(texts[index]))
     return sizes
 
 
@@ -167,7 +167,7 @@ def _paragraphs(
     page, trust = whole
     left, kept = settings.second if settings.sort else 0, accepts(page, settings)
     checked: set[str] = set()  # languages that both tools have found
-    for place, (text, said) in enumerate(zip(texts, answers, strict=True)):
+    for index, (text, said) in enumerate(zip(texts, answers, strict=True)):
         answer = said
         if answer != page and _doubtful(text, answer, page, settings) and _matters(answer, kept, settings):
             asked = text[:_ASKED]
@@ -180,7 +180,7 @@ def _paragraphs(
                 checked.add(answer)
         found.append(page if answer == UNKNOWN else answer)
         if said == UNKNOWN or answer != said:
-            certain[place] = trust if found[-1] == page else _FOREIGN
+            certain[index] = trust if found[-1] == page else _FOREIGN
     return found
 
 

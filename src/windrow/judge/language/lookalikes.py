@@ -47,7 +47,7 @@ def settle(
 
     `certain`: how sure each answer is; filled in for these paragraphs.
     """
-    places = [place for place, code in enumerate(answers) if code in MARKED and not _OTHER_SCRIPT.search(texts[place])]
+    places = [index for index, code in enumerate(answers) if code in MARKED and not _OTHER_SCRIPT.search(texts[index])]
     if not places:
         return answers
     counted = {place: _votes(texts[place]) for place in places}

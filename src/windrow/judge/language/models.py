@@ -27,16 +27,16 @@ _DISTANCE = 0.03  # certainty lost per squared standard deviation
 
 def ask(texts: Sequence[str], answers: list[str], certain: list[float], settings: LanguageSettings) -> None:
     """Change the answers for the paragraphs that are in the language of a model. Short lines are no evidence."""
-    for place, text in enumerate(texts):
+    for index, text in enumerate(texts):
         if len(text) >= reading.LINE or reading.is_evidence(text, False):
-            answers[place], certain[place] = name(text[:_READ], (answers[place], certain[place]), settings)
+            answers[index], certain[index] = name(text[:_READ], (answers[index], certain[index]), settings)
 
 
 def name(text: str, answer: Answer, settings: LanguageSettings) -> Answer:
     """Return the language of a text, given CLD2's answer."""
     said, _ = answer
     best, probability = trigrams.classify(text, settings.models)
-    model = next((one for one in settings.models if one.name == best), None)
+    model = next((model for model in settings.models if model.name == best), None)
     if model is None or sum(map(str.isalpha, text)) < _LETTERS or not _possible(model, said, settings):
         return answer
     distance = trigrams.distance(text, model)
@@ -52,7 +52,7 @@ def name(text: str, answer: Answer, settings: LanguageSettings) -> Answer:
 
 def _possible(model: TrigramModel, said: str, settings: LanguageSettings) -> bool:
     """Return whether a text may be in the model's language although CLD2 says this of it."""
-    if said == UNKNOWN or codes.covers(model.name, said) or any(said == one.name for one in settings.models):
+    if said == UNKNOWN or codes.covers(model.name, said) or any(said == model.name for model in settings.models):
         return True
     if any(codes.covers(model.name, one) for one in tools.known()):
         return False  # CLD2 or py3langid knows the language: the model does not know it better

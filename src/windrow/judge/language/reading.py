@@ -33,7 +33,7 @@ def answers(texts: Sequence[str], read: int, brief: bool, settings: LanguageSett
     """
     answers, certain = [UNKNOWN] * len(texts), [0.0] * len(texts)
     least = _TINY if brief else LINE
-    places = [place for place, text in enumerate(texts) if len(text) >= least or is_evidence(text, brief)]
+    places = [index for index, text in enumerate(texts) if len(text) >= least or is_evidence(text, brief)]
     one, alone, size, part = "", _ALONE, 1, _PART  # `one`: the language of all so far
     for number, place in enumerate(places):
         if number in (_FEW, _ALONE) and one and {*answers} <= {one, UNKNOWN}:

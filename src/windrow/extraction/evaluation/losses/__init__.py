@@ -64,7 +64,7 @@ def write(directory: Path, losses: Sequence[Loss], pages: Iterable[Sample], choi
             made[rank] = _written(directory / _PAGES, rank, losses, sample, tools)
     rows = [one for one in made if one is not None]
     _save(directory / "index.html", markup.index(rows, choice.peers))
-    lines = b"".join(msgspec.json.encode(one) + b"\n" for one in rows)
+    lines = b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
     (directory / "losses.jsonl").write_bytes(lines)
 
 

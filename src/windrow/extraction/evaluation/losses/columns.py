@@ -49,7 +49,7 @@ def rows(sample: Sample, ours: Page, other: Page | None) -> list[TextRow]:
     if sample.partial:
         return [*_passages(sample, texts), TextRow((), *((MarkedText(text[:_MOST]),) for text in texts))]
     gold, first, second = (_words(text, sample.language) for text in (sample.gold, *texts))
-    ends = [place for place, one in enumerate(gold.text) if one == "\n"]
+    ends = [index for index, one in enumerate(gold.text) if one == "\n"]
     lines = [2 * bisect.bisect_left(ends, start) for start in gold.starts]
     pairs = diff.matches(gold.keys, first.keys)
     places = {
@@ -111,12 +111,12 @@ def _runs(words: PlacedWords, shared: Collection[int]) -> list[list[int]]:
 def _cells(words: PlacedWords, numbers: Sequence[int], marks: Sequence[str]) -> dict[int, tuple[MarkedText, ...]]:
     """Return the pieces of each row: neighbours with the same mark are one piece."""
     cells: dict[int, list[list[str]]] = {}
-    for place, (number, mark) in enumerate(zip(numbers, marks, strict=True)):
+    for index, (number, mark) in enumerate(zip(numbers, marks, strict=True)):
         pieces = cells.setdefault(number, [])
         if pieces and pieces[-1][0] == mark:
-            pieces[-1].append(words.piece(place))
+            pieces[-1].append(words.piece(index))
         else:
-            pieces.append([mark, words.piece(place)])
+            pieces.append([mark, words.piece(index)])
     return {
         number: tuple(MarkedText("".join(texts), mark) for mark, *texts in pieces) for number, pieces in cells.items()
     }
@@ -143,9 +143,9 @@ def _passages(sample: Sample, texts: Iterable[str]) -> list[TextRow]:
 def _words(text: str, language: str) -> PlacedWords:
     shown = unicodedata.normalize("NFC", text[:_MOST])
     if language in evaluate.UNSPACED:
-        places = [(place, one.lower()) for place, one in enumerate(shown) if one.isalnum()]
+        places = [(index, one.lower()) for index, one in enumerate(shown) if one.isalnum()]
     else:
-        places = [(found.start(), found[0].lower()) for found in _WORD.finditer(shown)]
+        places = [(match.start(), match[0].lower()) for match in _WORD.finditer(shown)]
     starts: list[int] = []
     end = 0
     for place, key in places:

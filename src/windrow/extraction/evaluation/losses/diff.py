@@ -38,7 +38,7 @@ def _anchors(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int
 
 def _once(ngrams: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
     counts = collections.Counter(ngrams)
-    return {ngram: place for place, ngram in enumerate(ngrams) if counts[ngram] == 1}
+    return {ngram: index for index, ngram in enumerate(ngrams) if counts[ngram] == 1}
 
 
 def _increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -56,7 +56,7 @@ def summary(loss: Loss, sample: Sample, title: str, found: Sequence[Block]) -> L
 def blocks(sample: Sample, page: Page) -> list[Block]:
     """Return the blocks of a page. One that is in the gold text should be good, unless its text is kept elsewhere."""
     share = _passages(sample) if sample.partial else _shares(sample)
-    good = {one.text for one in page.paragraphs if one.kind == "good"}
+    good = {paragraph.text for paragraph in page.paragraphs if paragraph.kind == "good"}
     found = []
     for one in page.paragraphs[:_MOST]:
         part = share(one.text)
@@ -87,7 +87,8 @@ def _shares(sample: Sample) -> Callable[[str], float | None]:
 def _passages(sample: Sample) -> Callable[[str], float | None]:
     """Return the same where the gold text consists of passages: 1 with a wanted one, 0 with an unwanted one."""
     wanted, unwanted = (
-        [flat for one in passages if (flat := evaluate.flat(one))] for passages in (sample.wanted, sample.unwanted)
+        [flat for passage in passages if (flat := evaluate.flat(passage))]
+        for passages in (sample.wanted, sample.unwanted)
     )
 
     def share(text: str) -> float | None:

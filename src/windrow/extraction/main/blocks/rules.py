@@ -11,7 +11,7 @@ _GROUPS = (
 GROUP = {tag: number for number, tags in enumerate(_GROUPS, 1) for tag in tags.split()}
 GROUP_OF = bytes(GROUP.get(tag, 0) for tag in TAGS)  # group of each tag by its number; 0: any other tag
 # The flags that no other column shows.
-BITS = tuple(place for place, name in enumerate(FLAGS) if name not in ("link", "heading"))
+BITS = tuple(index for index, name in enumerate(FLAGS) if name not in ("link", "heading"))
 COMMENT_HINT, FORUM_HINT = (1 << list(HINTS).index(name) for name in ("comment", "forum"))
 TABLE = TAGS.index("table")
 ENDINGS = {**dict.fromkeys(STOPS, 2), **dict.fromkeys(COMMAS, 1)}

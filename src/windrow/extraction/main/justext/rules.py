@@ -127,7 +127,7 @@ def _decide_short(alone: Sequence[str]) -> list[str]:
     Two good ones make the run good, two bad ones bad. Between a good and a bad one, the run is good if the paragraph
     next to it on the bad side is nearly good. Nearly good paragraphs count nowhere else. The edges of the page are bad.
     """
-    places = [-1, *(place for place, kind in enumerate(alone) if kind != "short"), len(alone)]
+    places = [-1, *(index for index, kind in enumerate(alone) if kind != "short"), len(alone)]
     nearest = ["bad", *(alone[place] for place in places[1:-1]), "bad"]
     above, below = _last_decided(nearest), _last_decided(nearest[::-1])[::-1]
     kinds = list(alone)
@@ -150,7 +150,7 @@ def _last_decided(kinds: Sequence[str]) -> list[str]:
 
 def _decide_near_good(kinds: list[str]) -> None:
     """Make a nearly good paragraph bad between two bad ones, otherwise good. Decisions above it count."""
-    near = [place for place, kind in enumerate(kinds) if kind == "neargood"]
+    near = [index for index, kind in enumerate(kinds) if kind == "neargood"]
     below: dict[int, str] = {}
     for place in reversed(near):
         following = kinds[place + 1] if place + 1 < len(kinds) else "bad"
@@ -166,7 +166,7 @@ def _keep_headings(
     """Make a heading good, unless it is bad alone, if a good paragraph begins within so many characters below it."""
     lengths, max_distance = distance
     starts = [0, *itertools.accumulate(lengths)]
-    good = [place for place, kind in enumerate(kinds) if kind == "good"]
+    good = [index for index, kind in enumerate(kinds) if kind == "good"]
     for place in places:
         if kinds[place] == "bad" and alone[place] != "bad":
             following = bisect.bisect_right(good, place)

@@ -188,7 +188,7 @@ def _folds(
 ) -> Iterator[tuple[list[LabelledPage], list[LabelledPage]]]:
     """Yield pages for training and pages to try. Each page is in one fold; among many sites, each whole site is."""
     turns = list(range(len(pages)))
-    places = {name: place for place, name in enumerate(dict.fromkeys(page.site for page in pages))}
+    places = {name: index for index, name in enumerate(dict.fromkeys(page.site for page in pages))}
     if site == OTHERS and len(places) > 1:
         turns = [places[page.site] for page in pages]
     for fold in range(min(folds, max(turns, default=-1) + 1)):
