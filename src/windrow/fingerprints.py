@@ -9,7 +9,12 @@ _DIGITS = str.maketrans(
 
 def of(digest: str, text: int) -> tuple[int, ...]:
     """Return the fingerprints, 64 bits each, of a payload's SHA-1 and a hash of clean text; none without text."""
-    return (int(digest[:13].translate(_DIGITS), 32) >> 1, text) if text else ()
+    return (of_payload(digest), text) if text else ()
+
+
+def of_payload(digest: str) -> int:
+    """Return the first 64 bits of a payload's SHA-1."""
+    return int(digest[:13].translate(_DIGITS), 32) >> 1
 
 
 def of_report(report: Report) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from windrow.crawler.outcome import Archived, Outcome, Reading
 from windrow.decide import Decision
 from windrow.frontier.policy import retry
 from windrow.frontier.policy.scope import Scope
-from windrow.records import Access, Capture, Failure, Kind, Link, Origin, Place, Reason, Task, Url
+from windrow.records import Access, Capture, Failure, History, Kind, Link, Origin, Place, Reason, Task, Url
 
 NOW = 1_800_000_000.0
 SCOPE = Scope(config.ScopeOptions())
@@ -81,6 +81,37 @@ def moved(location: str, **fields: object) -> Capture:
 @pytest.mark.parametrize(("status", "reason"), STATUSES.items())
 def test_a_status_is_a_reason(status: int, reason: Reason) -> None:
     assert outcomes.reason(capture(status)) is reason
+
+
+def test_a_304_says_of_a_page_that_is_visited_again_that_it_has_not_changed() -> None:
+    again = Task(url(), history=History(visits=1))
+    assert outcomes.answered(capture(304, task=again), SCOPE, 10).reason is Reason.NOT_MODIFIED
+    first = Task(url(), history=History())
+    assert outcomes.answered(capture(304, task=first), SCOPE, 10).reason is Reason.BAD_STATUS
+
+
+@pytest.mark.parametrize(
+    ("fields", "validators"),
+    [
+        ([], ("", 0)),
+        ([("ETag", 'W/"5f3c"'), ("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT")], ('W/"5f3c"', 784111777)),
+        ([("Last-Modified", "Sunday, 06-Nov-94 08:49:37 GMT")], ("", 0)),
+        ([("Last-Modified", "Sun, 06 Nov 1994 10:49:37 +0200")], ("", 0)),
+        ([("Last-Modified", "Sun, 06 Nov 99999999999999999999 08:49:37 GMT")], ("", 0)),
+        ([("Last-Modified", "yesterday")], ("", 0)),
+    ],
+)
+def test_validators_are_kept_as_they_must_be_sent_back(
+    fields: list[tuple[str, str]], validators: tuple[str, int]
+) -> None:
+    outcome = outcomes.answered(capture(200, *fields, task=Task(url(), history=History())), SCOPE, 10)
+    report = outcomes.report(outcome, None, None, None)
+    assert (report.etag, report.modified) == validators
+
+
+def test_validators_of_a_page_that_is_visited_once_are_not_kept() -> None:
+    outcome = outcomes.answered(capture(200, ("ETag", '"1"')), SCOPE, 10)
+    assert (outcome.etag, outcome.modified) == ("", 0)
 
 
 def test_a_503_that_says_when_to_come_back_asks_for_time() -> None:

@@ -25,6 +25,7 @@ from windrow.config import Config
 from windrow.frontier import DurableFrontier
 from windrow.frontier.local.frontier import LocalFrontier
 from windrow.frontier.policy import budget, retry
+from windrow.frontier.policy.revisit import Policy, never
 from windrow.records import (
     Access,
     Closing,
@@ -32,6 +33,7 @@ from windrow.records import (
     Entry,
     Fate,
     Frame,
+    History,
     Kind,
     Lease,
     Order,
@@ -87,12 +89,14 @@ class Simulation:
     now: float = START
     suspend: bool = False
     orders: int = 0  # how many orders are given, at random moments
+    policy: Policy = never  # when a URL is visited again
 
     def __post_init__(self) -> None:
         self.rng = random.Random(self.seed)
         self.requests: list[Request] = []
         self.leases: list[tuple[float, Lease]] = []
         self.finished: dict[str, list[Reason]] = {}
+        self.due: dict[str, int] = {}  # of the finished URLs, when they are visited again; 0: never
         self.frames: list[Frame] = []  # the log
         self.restarts: list[float] = []
         self.tries: dict[str, int] = {}
@@ -103,7 +107,9 @@ class Simulation:
     def start(self) -> None:
         store = "memory" if self.directory is None else "lmdb"
         config = dataclasses.replace(self.config, frontier=dataclasses.replace(self.config.frontier, store=store))
-        self.frontier: DurableFrontier = frontier.open(self.directory or Path("nowhere"), config, self.now)
+        self.frontier: DurableFrontier = frontier.open(
+            self.directory or Path("nowhere"), config, self.now, policy=self.policy
+        )
         if self.suspend:
             self.frontier = Suspending(self.frontier, self.seed)
         self.events: list[tuple[float, int, AsyncIterator[float]]] = []
@@ -298,6 +304,7 @@ class Simulation:
         self.pending += receipt.entries
         if report.task.kind is Kind.PAGE and report.final:
             self.finished.setdefault(report.task.url.text, []).append(report.reason)
+            self.due[report.task.url.text] = receipt.entries[0].due
 
     async def release(self, lease: Lease, unused: tuple[Task, ...], last: float) -> None:
         """Release a lease; if the frontier suspends, continue meanwhile."""
@@ -358,7 +365,7 @@ class Simulation:
         counts: dict[str, int] = {}
         for text, ends in list(self.finished.items()):
             url = task(text).url
-            if ends[-1].value in reasons and orders.covers(order, url.host, url.key):
+            if ends[-1].value in reasons and not self.due[text] and orders.covers(order, url.host, url.key):
                 self.reopened[text] = self.finished.pop(text)
                 counts[ends[-1].value] = counts.get(ends[-1].value, 0) + 1
         assert order.reopened == counts
@@ -380,9 +387,15 @@ class Simulation:
         """Let the process die; another one starts `later` and takes in the log, each frame so many times."""
         await self.released()
         await self.frontier.close()
-        for entry in self.pending:
+        for entry in reversed(self.pending):
             if entry.report.task.kind is Kind.PAGE and entry.report.final:
-                self.finished[entry.report.task.url.text].remove(entry.report.reason)
+                self.finished[entry.report.task.url.text].pop()
+        self.due = {
+            entry.report.task.url.text: entry.due
+            for frame in self.frames
+            for entry in frame.entries
+            if entry.report.task.kind is Kind.PAGE and entry.report.final
+        }
         self.finished = {text: ends for text, ends in self.finished.items() if ends} | self.reopened
         if self.obeyed:
             self.blocks.append((self.now, frozenset()))
@@ -405,8 +418,18 @@ class Simulation:
 
 
 def logged(entry: Entry) -> Entry:
-    """Return an entry as the log gives it back: links that were not admitted are gone."""
-    return msgspec.structs.replace(entry, report=msgspec.structs.replace(entry.report, links=()))
+    """Return an entry as the log gives it back: links that were not admitted are gone, and of the history of its URL it
+    has the number of visits and the reason of the last one."""
+    task, before = entry.report.task, entry.report.task.history
+    said = History(visits=before.visits, reason=before.reason) if before is not None and before.visits else None
+    task = msgspec.structs.replace(task, history=said) if before is not None else task
+    return msgspec.structs.replace(entry, report=msgspec.structs.replace(entry.report, links=(), task=task))
+
+
+def by_key(history: History, report: Report) -> float:
+    """A policy: some URLs are visited again, soon or later, once or often; by their key."""
+    key = report.task.url.key
+    return report.time + (3, 40, 900)[key % 3] if history.visits < 1 + key % 4 else 0.0
 
 
 def needed_by(each: Task) -> str:
@@ -427,6 +450,8 @@ def durable(counts: Counts) -> Counts:
         seen=counts.seen,
         waiting=counts.waiting + counts.in_flight,
         finished=counts.finished,
+        earlier=counts.earlier,
+        due=counts.due,
         refused=counts.refused,
         hosts=counts.hosts,
         domains=counts.domains,

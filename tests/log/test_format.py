@@ -14,6 +14,7 @@ from windrow.records import (
     Entry,
     FileState,
     Frame,
+    History,
     Kind,
     Order,
     Origin,
@@ -48,6 +49,7 @@ TASKS = st.builds(
     embed=st.integers(0, 3),
     hints=st.binary(max_size=24),
     request=st.binary(max_size=24),
+    history=st.none() | st.builds(History, visits=st.integers(1, 99), reason=st.sampled_from(Reason)),
 )
 FILES = st.builds(OriginFile, st.sampled_from(FileState), WORDS)
 ORIGINS = st.builds(
@@ -161,11 +163,12 @@ def test_every_field_of_a_report_and_of_its_task_is_in_the_log() -> None:
         embed=6,
         hints=b"\0\xff",
         request=b"\xff\0",
+        history=History(visits=1, reason=Reason.NOT_FOUND),
     )
     fields = {field.name: _other_than(field.default, field.type) for field in msgspec.structs.fields(Report)}
     report = Report(**{**fields, "task": own, "links": (), "refused": {}})
     links = [(Task(url(path), via=own.url.text),) for path in ("b", "c")]
-    full = Entry(report, admitted=links[0], refused={"x": 1}, sent=links[1])
+    full = Entry(report, admitted=links[0], refused={"x": 1}, sent=links[1], due=7)
     text = zlib.decompress(log.encode(frame(1, full)), 31)
     written = set(json.loads(text.splitlines()[1]))
     named = {field.name for record in (Entry, Report, Task) for field in msgspec.structs.fields(record)}

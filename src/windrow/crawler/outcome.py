@@ -1,5 +1,6 @@
 """What an exchange means for its task, and the report that every stage contributed to."""
 
+import contextlib
 import email.utils
 import math
 from collections.abc import Iterable
@@ -41,6 +42,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     refused: dict[str, int] = {}
     requested: bool = False  # a request was sent
     truncated: str = ""  # see Capture
+    etag: str = ""  # this and the next: see Report
+    modified: int = 0
     address: str = ""  # of a RESOLVE task
     origin: Origin | None = None  # of a FILE task: what is known of the origin from now on
     moved: Url | None = None  # of a FILE task: where a redirect says that the file is
@@ -88,6 +91,8 @@ def report(outcome: Outcome, reading: Reading | None, decision: Decision | None,
         text=judged.text,
         place=archived.place if archived is not None else None,
         digest=archived.digest if archived is not None else "",
+        etag=outcome.etag,
+        modified=outcome.modified,
         shape=reading.shape if reading is not None else 0,
         final=outcome.final,
         until=outcome.until,
@@ -116,6 +121,8 @@ def reason(capture: Capture) -> Reason:
         return Reason.THROTTLED
     if 400 <= status < 500:
         return Reason.CLIENT_ERROR
+    if status == 304 and capture.task.again:
+        return Reason.NOT_MODIFIED
     return Reason.SERVER_ERROR if 500 <= status < 600 else Reason.BAD_STATUS
 
 
@@ -183,6 +190,7 @@ def answered(capture: Capture, scope: Scope, most_redirects: int, rules: float =
     links: tuple[Task, ...] = ()
     refused: dict[str, int] = {}
     is_page = capture.task.kind is Kind.PAGE
+    etag, modified = validators(capture) if capture.task.history is not None else ("", 0)
     if why is Reason.REDIRECT:
         why, detail, links, refused = _redirected(capture, scope, most_redirects)
     elif capture.truncated == "disconnect" and retry.again(Reason.DISCONNECT, capture.task.attempt):
@@ -203,8 +211,20 @@ def answered(capture: Capture, scope: Scope, most_redirects: int, rules: float =
         refused=refused if is_page else {},
         requested=True,
         truncated=capture.truncated,
+        etag=etag,
+        modified=modified,
         rules=rules,
     )
+
+
+def validators(capture: Capture) -> tuple[str, int]:
+    """Return the ETag of a response, and its Last-Modified in epoch seconds: 0 if it is not in the one form of RFC 9110,
+    because some servers compare it with what they have sent, letter by letter."""
+    text, modified = capture.header("last-modified") or "", 0
+    with contextlib.suppress(ValueError, OverflowError):
+        modified = int(email.utils.parsedate_to_datetime(text).timestamp())
+    same = modified > 0 and email.utils.formatdate(modified, usegmt=True) == text
+    return capture.header("etag") or "", modified if same else 0
 
 
 def _redirected(capture: Capture, scope: Scope, most: int) -> tuple[Reason, str, tuple[Task, ...], dict[str, int]]:

@@ -21,6 +21,12 @@ The driver learns of closings by the replies that it gets anyway: `Receipt.closi
 closed, or opened again, of the open hosts. Each `Closing` holds the whole state of its host and replaces earlier ones;
 a lease that is granted later takes it into account already. Before each request the driver asks `budget.closes`.
 
+A finished URL may be visited again, where the policy that `open` was given names a time (`policy.revisit`; the default
+is never). It stays finished, with the reason of its last visit, and stands in a queue of its host that is ordered by
+time. A host without other work rests until the first of these times. The task of a further visit has the history of the
+URL: what all visits have shown, and the validators of the last answer. The log has the time of each next visit, so a
+replay asks no policy.
+
 An order (`carry_out`) blocks names, or lets URLs that ended wait again, in parts of bounded work: each part follows the
 commit of everything acknowledged before it, so that a replay finds the same URLs. Blocked names close their hosts, and
 refuse links, without a change of any row. `controls` returns everything that orders have changed, also what only the
@@ -34,7 +40,7 @@ those is suspended.
 
 `local` implements the verbs. It is made of `admission` (which tasks are new and fit the caps), `backlog` (which hosts
 are open), `schedule` (which of them is due), `dispatch` (which of these gets a lease), `leases` (what a lease holds),
-`acks` (what a report changes), `control` (what an order changes), `blocks`, `origins`, `ledgers`, `rows` and, in a
+`acks` (what a report changes), `visiting` (what it changes of its URL), `control` (what an order changes), `blocks`, `origins`, `ledgers`, `rows` and, in a
 crawl on many machines, `territory` (whose links are whose), over a
 `store` that remembers: `memory` or `lmdb`. What a failure means for its URL is in `policy.retry`, what it means for its
 host in `policy.health`, which links are admitted in `policy.scope`, how links are ranked in `policy.rank`; these are
@@ -48,6 +54,7 @@ from typing import Protocol
 from windrow.config import Config, ConfigError
 from windrow.frontier.local.gate import Gate as Gate
 from windrow.frontier.local.territory import Territory as Territory
+from windrow.frontier.policy.revisit import Policy, never
 from windrow.frontier.store.rows import Position as Position
 from windrow.records import (
     Carried,
@@ -123,6 +130,7 @@ def open(
     languages: Sequence[str] = (),
     territory: Territory | None = None,
     gate: Gate | None = None,
+    policy: Policy = never,
 ) -> DurableFrontier:
     """Open the frontier that the configuration names, as its last checkpoint left it.
 
@@ -130,6 +138,7 @@ def open(
     `languages`: codes of the wanted languages, as they occur in URLs, for the ranks of links.
     `territory`: the domains of a shard, where the crawl has several; links to others are in `Entry.sent`.
     `gate`: by which shards share addresses.
+    `policy`: when a finished URL is visited again.
     """
     # Workers import this package for `policy` alone.
     from windrow.frontier.local.frontier import LocalFrontier
@@ -138,8 +147,8 @@ def open(
 
     match options.frontier.store:
         case "memory":
-            return LocalFrontier(MemoryStore(), options, now, files, languages, territory, gate)
+            return LocalFrontier(MemoryStore(), options, now, files, languages, territory, gate, policy)
         case "lmdb":
-            return LocalFrontier(LmdbStore(directory), options, now, files, languages, territory, gate)
+            return LocalFrontier(LmdbStore(directory), options, now, files, languages, territory, gate, policy)
         case other:
             raise ConfigError(f"unknown store {other!r} in frontier.store; use 'lmdb' or 'memory'")

@@ -53,7 +53,7 @@ _FIELDS = ("url", "time", "status", "detail", "downloaded", "language", "kept", 
 _decode = format.view(*_FIELDS, reason=str)
 
 
-_decode_admitted = format.view("url", "kind", "final", reason=str, admitted=list[format.AdmittedUrl])
+_decode_admitted = format.view("url", "kind", "final", "due", reason=str, admitted=list[format.AdmittedUrl])
 
 
 def check(wish: Wish) -> None:
@@ -173,8 +173,8 @@ def _admitted(
     for text in lines:
         line = _decode_admitted(text)
         if line.kind is Kind.PAGE and line.final:
-            known = found.pop(line.url, None)
-            if known is not None and line.reason in again:
-                ended[line.url] = (line.reason, known[1])
+            _, via = found.pop(line.url, None) or ended.pop(line.url, None) or ("", None)
+            if via is not None and again and (line.due or line.reason in again):
+                ended[line.url] = ("" if line.due else line.reason, via)  # one that is due again waits for no order
         for link in line.admitted:
             yield link.url, line.url

@@ -25,7 +25,7 @@ class Status(msgspec.Struct):
     seen: int  # URLs admitted
     waiting: int
     in_flight: int  # requested and not yet committed
-    finished: dict[str, int]  # by reason
+    finished: dict[str, int]  # by the reason of their last visit
     retried: dict[str, int]  # failed attempts, by reason
     refused: dict[str, int]  # links not admitted, by rule
     hosts: int
@@ -47,6 +47,8 @@ class Status(msgspec.Struct):
     offline: float = 0.0  # epoch seconds since which the running crawl waits for the network; 0: it does not
     controls: Controls = Controls()  # what orders have changed: a pause, blocked names, options
     orders_waiting: int = 0  # files in orders/ that were not taken yet
+    earlier: dict[str, int] = {}  # visits that were followed by another one, by reason: with `finished`, all visits
+    due: int = 0  # finished URLs that are to be visited again
 
 
 def status(directory: Path, watch: log.Watch | None = None, *books: log.Book) -> Status:
@@ -85,6 +87,8 @@ def status(directory: Path, watch: log.Watch | None = None, *books: log.Book) ->
         offline=totals.offline if running and totals.last >= _start(directory) else 0.0,
         controls=msgspec.structs.replace(totals.controls, recent=()),  # of no use to a reader
         orders_waiting=sum(1 for _ in (directory / orders.DIRECTORY).glob("*.json")),
+        earlier=_by_size(tally.earlier),
+        due=tally.due,
     )
 
 

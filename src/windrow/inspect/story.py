@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import log, orders, rules, takedown, urls
+from windrow import log, orders, rules, takedown, units, urls
 from windrow.config import Config, ConfigError
 from windrow.frontier.policy.scope import Scope
 from windrow.inspect import retirement
@@ -30,6 +30,8 @@ class Event(msgspec.Struct, omit_defaults=True):
     detail: str = ""
     final: bool = True  # False: the URL went back to its queue
     attempt: int = 0  # attempts before this one
+    visits: int = 0  # of its URL that had ended before
+    due: int = 0  # epoch seconds of the next visit; 0: never
     status: int = 0
     seconds: float = 0.0
     downloaded: int = 0  # bytes
@@ -57,6 +59,7 @@ class Story(msgspec.Struct):
     place: str = ""  # of its capture in the archive: FILE OFFSET LENGTH
     explanation: str = ""  # of the reason: its meaning, the rule, the option and the figure
     takedown: str = ""  # the line of the takedown list that covers it now
+    due: int = 0  # epoch seconds of the next visit; 0: never
 
 
 def parsed(text: str) -> Url:
@@ -104,6 +107,9 @@ def _append(story: Story, mention: log.Mention, adding: int, crawl: tuple[Config
         story.events.append(Event(mention.time, "admitted", what=what, frame=mention.frame, via=mention.via or ""))
         return
     attempt = _attempt(report, mention.frame, *crawl)
+    attempt.due = mention.due
+    if mention.due:
+        attempt.what += f"; to be visited again from {units.moment(mention.due)}"
     story.events.append(attempt)
     if report.place is not None:
         file, offset, length = report.place.file, report.place.offset, report.place.length
@@ -114,7 +120,7 @@ def _append(story: Story, mention: log.Mention, adding: int, crawl: tuple[Config
     if report.clean:
         story.events.append(_text(report))
     if report.final:
-        story.state, story.reason = "finished", report.reason.value
+        story.state, story.reason, story.due = "finished", report.reason.value, mention.due
         story.explanation = _explanation(attempt)
 
 
@@ -140,7 +146,7 @@ class OrdersAbout:
             self.adding = frame
         elif order.verb in ("block", "unblock") and order.start is None and urls.below(url.host, order.values):
             story.events.append(Event(order.time, "ordered", what=said, frame=frame))
-        again = story.state == "finished" and story.reason in orders.reopens(order)[0]
+        again = story.state == "finished" and not story.due and story.reason in orders.reopens(order)[0]
         if again and orders.covers(order, url.host, url.key):
             what = f"waits again after {story.reason}, by {said}"
             story.events.append(Event(order.time, "ordered", what=what, frame=frame))
@@ -154,7 +160,7 @@ class OrdersAbout:
 
 
 def _attempt(report: Report, frame: int, options: Config, home: Path) -> Event:
-    rule = rules.applied(report.reason, report.detail, report.scores, options)
+    rule, visits = rules.applied(report.reason, report.detail, report.scores, options), report.task.history
     requested = bool(report.seconds or report.status) and report.task.kind is not Kind.RESOLVE
     event = Event(
         time=report.time,
@@ -166,6 +172,7 @@ def _attempt(report: Report, frame: int, options: Config, home: Path) -> Event:
         detail=report.detail,
         final=report.final,
         attempt=report.task.attempt,
+        visits=visits.visits if visits is not None else 0,
         status=report.status,
         seconds=report.seconds,
         downloaded=report.downloaded,

@@ -142,6 +142,8 @@ class Accounts:
             self._score(scores, bool(line.kept))
         if line.final:
             _part(self.reasons, line.reason).add(line)
+            if line.history:
+                _part(self.reasons, line.history[1]).urls -= 1  # its URL has ended with another reason since
         if line.status:
             self._answered(line)
             return

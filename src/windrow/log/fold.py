@@ -27,7 +27,9 @@ class Tally(msgspec.Struct):
     """Reports in numbers."""
 
     seen: int = 0  # URLs admitted
-    finished: dict[str, int] = {}  # URLs, by reason
+    finished: dict[str, int] = {}  # URLs, by the reason of their last visit
+    earlier: dict[str, int] = {}  # visits that were followed by another one, by reason: with `finished`, all visits
+    due: int = 0  # finished URLs that are to be visited again
     retried: dict[str, int] = {}  # attempts that failed and put the URL back into its queue, by reason
     refused: dict[str, int] = {}  # links not admitted, by rule
     requests: int = 0  # of every kind: pages, well-known files, soft-404 probes
@@ -42,12 +44,17 @@ class Tally(msgspec.Struct):
 
     def add(self, entry: Entry) -> None:
         report = entry.report
+        history = report.task.history if report.task.again else None
         self.count(report, report.reason.value, report.task.kind, len(entry.admitted))
         self._refuse(entry.refused)
+        if report.final and (entry.due or history is not None):
+            self._visit(history.reason.value if history is not None else "", entry.due)
 
     def add_line(self, line: Line) -> None:
         self.count(line, line.reason, line.kind, len(line.admitted))
         self._refuse(line.refused)
+        if line.final and (line.due or line.history):
+            self._visit(line.history[1] if line.history else "", line.due)
 
     def count(self, report: Report | Line, reason: str, kind: Kind, admitted: int) -> None:
         """Count a report, or its line in the log: both have these fields, but not the three that are passed."""
@@ -65,6 +72,13 @@ class Tally(msgspec.Struct):
         self.tokens += report.tokens
         if report.truncated:
             self.truncated[report.truncated] = self.truncated.get(report.truncated, 0) + 1
+
+    def _visit(self, before: str, due: int) -> None:
+        """Count a visit beside others of its URL. `before`: how the one before ended; "" if it is the first."""
+        self.due += (due > 0) - bool(before)
+        if before:
+            self.earlier[before] = self.earlier.get(before, 0) + 1
+            self.reopen({before: 1})
 
     def reopen(self, reopened: dict[str, int]) -> None:
         """Take URLs that wait again off the counts of those that finished."""
@@ -156,6 +170,8 @@ _FIELDS = (
     "final",
     "refused",
     "truncated",
+    "history",
+    "due",
 )
 # `reason` stays text: a log with a reason that this version does not know is counted all the same.
 _decode = format.view(*_FIELDS, reason=str, admitted=list[AdmittedUrl])

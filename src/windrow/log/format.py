@@ -17,7 +17,7 @@ import msgspec
 from isal import igzip_lib
 
 from windrow import urls
-from windrow.records import Entry, Frame, Place, Report, Task, Url
+from windrow.records import Entry, Frame, History, Place, Reason, Report, Task, Url
 
 Head = Any  # struct derived from Frame: frame, time, lengths, seeds, …
 Line = Any  # struct derived from Entry, its Report and its Task: url, reason, time, …
@@ -61,7 +61,7 @@ def _struct(name: str, fields: Iterable[tuple[str, Any, Any]], array_like: bool 
 # An admitted task is always a page on its first attempt, and the `via` of a link is the URL of its report. These fields
 # come last: the array of a link ends before `via`, the array of a seed after it, and reading fills in the rest.
 # `embed`, `hints` and `request` follow `via`: few links have them.
-_IMPLIED = ("via", "embed", "hints", "request", "kind", "attempt", "file")
+_IMPLIED = ("via", "embed", "hints", "request", "kind", "attempt", "file", "history")
 _TASK = {field.name: field for field in msgspec.structs.fields(Task)}
 _WRITTEN = [name for name in _TASK if name not in _IMPLIED]
 _URL, _VIA = list(_TASK).index("url"), list(_TASK).index("via")
@@ -113,6 +113,16 @@ def _task(admitted: Any, via: str) -> Task:
     return Task(*values)
 
 
+def _earlier(history: History | None) -> tuple[int, str] | None:
+    """Return what a line says of earlier visits: their number, and how the last one ended. Their own lines have the
+    rest, and a replay finds it in the store."""
+    return (history.visits, history.reason.value) if history is not None and history.visits else None
+
+
+def _history(earlier: tuple[int, str] | None, line: Line) -> History | None:
+    return None if earlier is None else History(visits=earlier[0], reason=Reason(earlier[1]))
+
+
 _ARRAYS: Any = list.__class_getitem__(Admitted)
 _NUMBERS: Any = tuple.__class_getitem__(tuple(field.type for field in msgspec.structs.fields(Place)))
 _IN_REPORT: Mapping[Any, _Codec] = {
@@ -127,6 +137,7 @@ _IN_REPORT: Mapping[Any, _Codec] = {
         lambda place: None if place is None else msgspec.structs.astuple(place),
         lambda values, _: None if values is None else Place(*values),
     ),
+    History | None: _Codec(tuple[int, str] | None, _earlier, _history),
     tuple[Task, ...]: _Codec(
         _ARRAYS,
         lambda tasks: [_written(task) for task in tasks],

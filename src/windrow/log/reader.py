@@ -143,6 +143,7 @@ class Mention(msgspec.Struct):
     via: str | None  # the URL was found there; empty: it is a seed; None: this is a report on the URL, or an order
     report: Report | None = None
     order: Order | None = None  # that may be about the URL
+    due: int = 0  # epoch seconds of the next visit, as this report decided; 0: never
 
 
 def mentions(directory: Path, url: str) -> Iterator[Mention]:
@@ -162,7 +163,7 @@ def mentions(directory: Path, url: str) -> Iterator[Mention]:
                 continue
             line = format.line(text)
             if line.url == url and line.kind != Kind.RESOLVE:
-                yield Mention(head.frame, head.time, None, format.entry(line).report)
+                yield Mention(head.frame, head.time, None, format.entry(line).report, due=line.due)
             if any(found.url == url for found in line.admitted):
                 yield Mention(head.frame, head.time, line.url)
 

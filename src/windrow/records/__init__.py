@@ -15,7 +15,7 @@ from windrow.records.order import Carried, Controls, Order
 from windrow.records.page import KEPT_KINDS, ListedUrl, Listing, Mark, Page, Paragraph, Signal, Verdict
 from windrow.records.report import Counts, Entry, Fate, Receipt, Report
 from windrow.records.shard import Arrival, Exchanged, Made, Watermark
-from windrow.records.task import MOST_DESCRIBED, MOST_HINTS, MOST_REQUEST, Kind, Link, Reason, Task, Url
+from windrow.records.task import MOST_DESCRIBED, MOST_HINTS, MOST_REQUEST, History, Kind, Link, Reason, Task, Url
 
 __all__ = [
     "KEPT_KINDS",
@@ -41,6 +41,7 @@ __all__ = [
     "Frame",
     "Grant",
     "HeldOutFit",
+    "History",
     "Kind",
     "Lease",
     "Link",

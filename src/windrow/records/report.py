@@ -29,6 +29,8 @@ class Report(msgspec.Struct, frozen=True):
     text: int = 0  # 64-bit hash of the clean text, for a page that the judges accept: a fingerprint beside the digest
     place: Place | None = None
     digest: str = ""  # SHA-1 of the payload in base32, without prefix
+    etag: str = ""  # this and the next: of the response, if the URL may be due again
+    modified: int = 0  # epoch seconds of Last-Modified; 0: there is none
     shape: int = 0  # see Page
     final: bool = (
         True  # False: the task goes back to its queue, see frontier/policy/retry.py; of a RESOLVE task: ask again
@@ -51,6 +53,7 @@ class Entry(msgspec.Struct, frozen=True):
     admitted: tuple[Task, ...] = ()  # those of its links that were new
     refused: dict[str, int] = {}  # links not admitted, counted by rule: out of scope, or over a cap
     sent: tuple[Task, ...] = ()  # those of its links that belong to other shards of the crawl
+    due: int = 0  # epoch seconds from which on the URL may be visited again; 0: never
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -63,7 +66,7 @@ class Receipt(msgspec.Struct, frozen=True):
 class Fate(msgspec.Struct, frozen=True, gc=False):
     """What the frontier knows of a URL."""
 
-    state: str  # "waiting", "in flight", "finished"
+    state: str  # "waiting", "in flight", "finished"; a URL that was visited before stays finished
     task: Task
     reason: Reason | None = None
 
@@ -71,8 +74,10 @@ class Fate(msgspec.Struct, frozen=True, gc=False):
 class Counts(msgspec.Struct, frozen=True):
     seen: int = 0  # admitted URLs: waiting + in_flight + all of finished
     waiting: int = 0
-    in_flight: int = 0  # leased and not yet acknowledged
-    finished: dict[Reason, int] = {}
+    in_flight: int = 0  # leased for their first visit and not yet acknowledged
+    finished: dict[Reason, int] = {}  # by the reason of their last visit
+    earlier: dict[Reason, int] = {}  # visits that were followed by another one: with `finished`, all visits
+    due: int = 0  # of the finished ones, those that are to be visited again
     refused: dict[str, int] = {}  # links refused at admission, by rule
     hosts: int = 0
     domains: int = 0

@@ -49,6 +49,7 @@ class Reason(enum.Enum):
     BLOCKED = "blocked"  # an order blocks its host or domain (`windrow block`): not requested
     LOW_VALUE = "low-value"  # not requested: too little wanted text was expected of it for its bytes
     TOPIC = "topic"  # not on the topic of the crawl: above focus.max_perplexity
+    NOT_MODIFIED = "not-modified"  # visited again, and the server says that it has not changed: status 304
 
 
 class Kind(enum.IntEnum):
@@ -81,6 +82,26 @@ class Link(msgspec.Struct, frozen=True, gc=False, array_like=True):
     hints: Annotated[bytes, msgspec.Meta(max_length=MOST_HINTS)] = b""  # see Task
 
 
+class History(msgspec.Struct, frozen=True, gc=False):
+    """What the visits to a URL have shown, in a crawl where a finished URL may be due again.
+
+    A posterior over its rate of change needs no more: unchanged intervals count by their sum, changed ones by their
+    number and sum.
+    """
+
+    visits: int = 0  # that have ended, each with one reason; 0: none yet
+    reason: Reason = Reason.OK  # of the last one
+    fetches: int = 0  # visits that were answered with the page, or with "not modified"
+    changes: int = 0  # fetches with another payload than the fetch before
+    first: int = 0  # epoch seconds of the first fetch
+    last: int = 0  # epoch seconds of the last one
+    unchanged: int = 0  # seconds between two fetches of the same payload, summed
+    digest: int = 0  # of the last payload: the first 64 bits of its SHA-1
+    etag: str = ""  # of the last payload; for If-None-Match
+    modified: int = 0  # epoch seconds of its Last-Modified, for If-Modified-Since; 0: there is none
+    attempt: int = 0  # attempts at the next visit so far
+
+
 class Task(msgspec.Struct, frozen=True, gc=False):
     url: Url
     kind: Kind = Kind.PAGE
@@ -98,3 +119,9 @@ class Task(msgspec.Struct, frozen=True, gc=False):
     # The request of another program that downloads the page, in that program's form, see windrow.scrapy; at most
     # MOST_REQUEST bytes. It is kept with the URL and given back with it.
     request: bytes = b""
+    history: History | None = None  # None: the URL is visited once
+
+    @property
+    def again(self) -> bool:
+        """Whether the URL was visited before."""
+        return self.history is not None and self.history.visits > 0

@@ -8,6 +8,10 @@ from windrow.frontier.local.schedule import Schedule
 from windrow.frontier.store.rows import HostRow
 
 
+def by_rank(host: OpenHost) -> float:
+    return host.rank
+
+
 @pytest.mark.parametrize(
     ("address", "ip"),
     [
@@ -24,7 +28,7 @@ def test_the_port_is_no_part_of_an_address(address: str, ip: str) -> None:
 
 def test_only_address_slots_that_are_due_and_free_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schedule, "ADDRESSES", 4)
-    times = Schedule(ip_delay=10.0)
+    times = Schedule(10.0, by_rank)
     for number in range(100):
         host = OpenHost(HostRow(number, f"h{number}.org", "h.org"), OpenDomain("h.org", leaving=False), 0.0)
         host.address = f"10.0.0.{number % 7}"
@@ -74,7 +78,7 @@ def open_host(number: int, address: str) -> OpenHost:
 
 def test_an_address_that_no_other_shard_got_meanwhile_is_used_again_after_its_delay() -> None:
     gate, host = FakeGate(), open_host(1, "10.0.0.1")
-    times = Schedule(ip_delay=10.0, gate=gate)
+    times = Schedule(10.0, by_rank, gate)
     times.put(host, 0.0)
     assert times.pop(1000.0) is None and gate.asked == ["10.0.0.1"]
     times.grant("10.0.0.1", 1000.0)
@@ -88,7 +92,7 @@ def test_an_address_that_no_other_shard_got_meanwhile_is_used_again_after_its_de
 
 def test_an_address_that_other_shards_want_is_given_after_a_lease_and_asked_for_again() -> None:
     gate, hosts = FakeGate(), [open_host(number, "10.0.0.1") for number in range(2)]
-    times = Schedule(ip_delay=10.0, gate=gate)
+    times = Schedule(10.0, by_rank, gate)
     for host in hosts:
         times.put(host, 0.0)
     times.grant("10.0.0.1", 1000.0)
@@ -104,7 +108,7 @@ def test_an_address_that_other_shards_want_is_given_after_a_lease_and_asked_for_
 
 def test_a_grant_that_is_repeated_does_not_forget_the_last_request() -> None:
     gate, host = FakeGate(), open_host(1, "10.0.0.1")
-    times = Schedule(ip_delay=10.0, gate=gate)
+    times = Schedule(10.0, by_rank, gate)
     times.put(host, 0.0)
     times.grant("10.0.0.1", 1000.0)
     assert times.pop(1000.0) is host
@@ -122,7 +126,7 @@ def test_a_grant_that_is_repeated_does_not_forget_the_last_request() -> None:
 
 def test_an_address_that_other_shards_want_is_given_although_its_hosts_are_held_back() -> None:
     gate, hosts = FakeGate(), [open_host(number, "10.0.0.1") for number in range(2)]
-    times = Schedule(ip_delay=10.0, gate=gate)
+    times = Schedule(10.0, by_rank, gate)
     for host in hosts:
         times.put(host, 0.0)
     times.grant("10.0.0.1", 1000.0)
@@ -141,7 +145,7 @@ def test_an_address_that_other_shards_want_is_given_although_its_hosts_are_held_
 
 def test_a_delay_of_addresses_that_an_order_changes_holds_for_other_shards_too() -> None:
     gate, host = FakeGate(), open_host(1, "10.0.0.1")
-    times = Schedule(ip_delay=10.0, gate=gate)
+    times = Schedule(10.0, by_rank, gate)
     times.put(host, 0.0)
     times.grant("10.0.0.1", 1000.0)
     assert times.pop(1000.0) is host

@@ -235,7 +235,7 @@ def test_a_newer_state_is_refused_with_a_fix(tmp_path: Path) -> None:
     store.close()
     for _ in range(2):
         with pytest.raises(
-            ConfigError, match=r"version 99, but this Windrow reads version 4; use the Windrow that .* move"
+            ConfigError, match=r"version 99, but this Windrow reads versions 4 to 5; use the Windrow that .* move"
         ):
             LmdbStore(tmp_path)
 

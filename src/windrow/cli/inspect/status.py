@@ -114,10 +114,11 @@ def sections(found: Status) -> list[Section]:
                 ("admitted", f"{found.seen:,}", f"on {count(found.hosts, 'host')}"),
                 ("waiting", f"{found.waiting:,}", ""),
                 ("in flight", f"{found.in_flight:,}", "requested and not yet committed" if found.in_flight else ""),
-                ("finished", f"{finished:,}", ""),
+                ("finished", f"{finished:,}", f"{found.due:,} are to be visited again" if found.due else ""),
             ],
         ),
         finished_by_reason(found.finished),
+        ("Earlier visits, by reason", _rows(found.earlier, sum(found.earlier.values()))),
         ("Failed attempts, by reason", _rows(found.retried, sum(found.retried.values()))),
         ("Links refused, by rule", _rows(found.refused, refused)),
         (

@@ -191,7 +191,7 @@ class Finished:
         host = urls.host_of(line.url)
         if orders.covers(self._order, host, 0):
             place = (host, urls.key(line.url))
-            if line.reason in self._reasons:
+            if line.reason in self._reasons and not line.due:
                 self._ended[place] = line.reason
             else:
                 self._ended.pop(place, None)
@@ -206,9 +206,9 @@ class Finished:
 def count(directory: Path, reasons: Iterable[str], hosts: Iterable[str] = ()) -> dict[str, int]:
     """Return how many URLs a retry would reopen, by reason."""
     order = orders.make("retry", reasons, hosts)
-    if order.hosts:
+    tally = log.Tally() if order.hosts else log.fold(directory).tally
+    if order.hosts or tally.due:  # an order lets no URL wait again that is to be visited again
         book = Finished(order)
         log.fold(directory, book)
         return book.counts()
-    finished = log.fold(directory).tally.finished
-    return {name: finished.get(name, 0) for name in order.values}
+    return {name: tally.finished.get(name, 0) for name in order.values}

@@ -20,11 +20,12 @@ from windrow.frontier.local.origins import Origins, needed_by
 from windrow.frontier.local.rows import RowCache
 from windrow.frontier.local.territory import Territory
 from windrow.frontier.local.values import Values
-from windrow.frontier.policy import health, rank
+from windrow.frontier.local.visiting import Visiting
+from windrow.frontier.policy import health, rank, revisit
 from windrow.frontier.policy.health import ROBOTS
 from windrow.frontier.policy.rank import Term
 from windrow.frontier.store.protocol import Store
-from windrow.frontier.store.rows import CODES, HostRow
+from windrow.frontier.store.rows import HostRow
 from windrow.records import Closing, Entry, Kind, Reason, Report, Task, Url
 
 
@@ -44,9 +45,15 @@ class Acks:
     """Takes in reports one by one."""
 
     def __init__(
-        self, views: Views, options: config.Config, terms: tuple[Term, ...], territory: Territory | None = None
+        self,
+        views: Views,
+        options: config.Config,
+        terms: tuple[Term, ...],
+        territory: Territory | None = None,
+        policy: revisit.Policy = revisit.never,
     ) -> None:
         self._territory = territory
+        self._visiting = Visiting(views.store, views.rows.meta, policy)
         self._store = views.store
         self._rows = views.rows
         self._backlog = views.backlog
@@ -126,57 +133,51 @@ class Acks:
     def _take_page(self, row: HostRow, host: OpenHost | None, entry: Entry, live: bool) -> Entry:
         report = entry.report
         task = report.task
-        ref = host.in_flight.pop(task.url.key, 0) if host is not None else 0
-        if not ref:
-            known = self._store.find(row.id, task.url.key)
-            if known is None or known[1]:
-                return entry  # unknown, or finished before: its links are not admitted
-            ref = known[0]
-        if report.final:
-            self._finish(row, report, ref)
-        else:
-            self._store.requeue(row.id, msgspec.structs.replace(task, attempt=task.attempt + 1), ref)
-        if report.status and not task.embed:  # requisites are no text, and say nothing about the yield of their host
+        begun = self._visiting.begun(row, host, task)
+        if begun is None:
+            return entry  # its links are not admitted
+        entry = self._visiting.end(row, entry, begun, live)
+        # Requisites are no text, and a page that is visited again says nothing new about the yield of its host.
+        counts = not (task.embed or task.again)
+        if report.status and counts:
             self._book(row, report)
-        entry = self._take_links(row, entry, ref, live)
-        if self._values is not None and not task.embed:
+        entry = self._take_links(row, entry, begun[0], live)
+        if self._values is not None and counts:
             self._learn_value(row, entry)
-        if not row.waiting and row.position:
-            self._backlog.leave(row)
+        if not row.waiting and (row.position or row.due or entry.due):
+            self._backlog.settle(row, report.time)
         if host is not None:
+            if entry.due:
+                host.due = min(host.due, entry.due)
+            elif begun[1] is not None and not report.final:
+                host.due = min(host.due, begun[1].at)
             self._dispatcher.put_back(host)
             if report.kept:
                 self._dispatcher.lift(host)
         return entry
 
-    def _finish(self, row: HostRow, report: Report, ref: int) -> None:
-        self._store.finish(row.id, report.task, ref, CODES[report.reason])
-        row.waiting -= 1
-        self._meta.waiting -= 1
-        self._meta.pages += 200 <= report.status < 300
-        name = report.reason.value
-        self._meta.finished[name] = self._meta.finished.get(name, 0) + 1
-
     def _take_links(self, row: HostRow, entry: Entry, ref: int, live: bool) -> Entry:
         report = entry.report
-        same = admission.count_shape(row.shapes, report.shape) if report.shape and self._same_pages else 0
+        counted = report.shape and self._same_pages and not report.task.again
+        same = admission.count_shape(row.shapes, report.shape) if counted else 0
         if not live:
             self.admit(entry.admitted, ref, None)
         elif report.links:
-            entry = self._admit_links(report, ref, same > self._same_pages)
+            entry = self._admit_links(entry, ref, same > self._same_pages)
         for rule, count in entry.refused.items():
             self._meta.refused[rule] = self._meta.refused.get(rule, 0) + count
         return entry
 
-    def _admit_links(self, report: Report, ref: int, repeated: bool) -> Entry:
+    def _admit_links(self, entry: Entry, ref: int, repeated: bool) -> Entry:
         """Admit the links of a page, unless too many pages of its host look the same."""
+        report = entry.report
         refused = dict(report.refused)
         if repeated:
             refused["same-pages"] = refused.get("same-pages", 0) + len(report.links)
-            return Entry(report, (), refused)
+            return Entry(report, (), refused, due=entry.due)
         ranks = self._ranks(report) if self._ledgers.steers else None
         own, sent = (report.links, ()) if self._territory is None else self._divide(report.links, refused, ranks)
-        return Entry(report, tuple(self.admit(own, ref, refused, ranks)), refused, sent)
+        return Entry(report, tuple(self.admit(own, ref, refused, ranks)), refused, sent, entry.due)
 
     def _divide(
         self, links: tuple[Task, ...], refused: dict[str, int], ranked: admission.Ranked | None

@@ -9,7 +9,12 @@ calls these statements hold:
   position.
 - In an open domain, a host with work that is not open has a position after the domain's cursor, and the domain is
   among the unfinished ones, unless it is leaving: then it is closed with its last open host.
+
+A host none of whose URLs waits, but some of which are to be visited again, rests until the first of these is due: it is
+in a backlog of hosts whose positions are times. Then it gets work as if a URL of it had been found.
 """
+
+import math
 
 from windrow import config
 from windrow.frontier.local.blocks import Blocks
@@ -17,6 +22,9 @@ from windrow.frontier.local.hosts import OpenDomain, OpenHost
 from windrow.frontier.local.rows import RowCache
 from windrow.frontier.store.protocol import Store
 from windrow.frontier.store.rows import DomainRow, HostRow, Meta
+
+RESTING = 0  # the number of the backlog of hosts that rest: that of no domain
+WOKEN = 64  # hosts per call
 
 
 class Backlog:
@@ -33,6 +41,7 @@ class Backlog:
         self.domains: dict[str, OpenDomain] = {}
         self._unfinished: dict[str, OpenDomain] = {}  # may have more hosts to open; an ordered set
         self._cursor = 0  # position of the last domain that was opened
+        self.revisiting = False  # URLs are visited again when they are due
 
     def enter(self, host: HostRow) -> None:
         """Put a host that got work at the end of its domain's backlog, and the domain into the backlog of domains."""
@@ -43,7 +52,46 @@ class Backlog:
         if not domain.position:
             self._enter_domain(domain)
 
-    def leave(self, host: HostRow) -> None:
+    def settle(self, host: HostRow, now: float, closed: bool = False) -> None:
+        """Put a host without waiting URLs where its URLs that are to be visited again belong: it has work now, or rests
+        until it has, or takes no place. `closed`: it visits no URL again, unless an order opens it."""
+        first = next(iter(self._store.due(host.id, (), 1)), None) if self._meta.due and not closed else None
+        if first is not None and first.at <= now and self.revisiting:
+            if not host.position:
+                self.enter(host)
+            return
+        if host.position:
+            self._leave(host)
+        self._rest(host, first.at if first is not None else 0)
+
+    def wake(self, now: float) -> None:
+        """Let hosts that rest have work if one of their URLs is due."""
+        for _ in range(WOKEN):
+            resting = self._store.next_host(RESTING, 0)
+            if resting is None or resting[0] >> 32 > now:
+                return
+            host = self._rows.host(resting[1])
+            assert host is not None, f"{resting[1]} rests and has no row"
+            self._rest(host, 0)
+            if not host.waiting:
+                self.settle(host, now, closed=host.closed > 0 or host.name in self._blocks)
+
+    def next_due(self) -> float:
+        """Return when the next host that rests has work; infinity if none does."""
+        resting = self._store.next_host(RESTING, 0) if self.revisiting and self._meta.due else None
+        return resting[0] >> 32 if resting is not None else math.inf
+
+    def _rest(self, host: HostRow, until: int) -> None:
+        if host.due == until:
+            return
+        if host.due:
+            self._store.leave_host(RESTING, host.due << 32 | host.id)
+        host.due = until
+        if until:
+            self._store.enter_host(RESTING, until << 32 | host.id, host.name)
+        self._rows.changed_hosts.add(host.name)
+
+    def _leave(self, host: HostRow) -> None:
         """Take a host without work out of the backlog, and its domain with its last host."""
         domain = self._rows.make_domain(host.domain)
         self._store.leave_host(domain.id, host.position)
@@ -155,6 +203,8 @@ class Backlog:
         host.blocked = row.name in self._blocks
         for rank, _ in self._store.head(row.id, (), 1):
             host.rank = rank
+        for url in self._store.due(row.id, (), 1) if self.revisiting and self._meta.due else ():
+            host.due = url.at
         self.hosts[row.name] = domain.hosts[row.name] = host
         return host
 

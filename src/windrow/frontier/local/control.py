@@ -107,13 +107,15 @@ class Control:
         before = sum(part.reopened.values())
         whole = self._reopen_rows(row, part)
         count = sum(part.reopened.values()) - before
-        if not count and not opened:
-            return whole
         row.waiting += count
         self._meta.waiting += count
-        self._rows.changed_hosts.add(row.name)
-        if row.waiting and not row.position:
+        if not row.waiting:
+            self._backlog.settle(row, self._now)  # pages to visit again were left while it was closed or blocked
+        elif not row.position:
             self._backlog.enter(row)
+        if not count and not opened:
+            return whole
+        self._rows.changed_hosts.add(row.name)
         host = self._backlog.hosts.get(row.name)
         if host is not None:
             self._dispatcher.reorder(host)

@@ -13,7 +13,7 @@ from windrow.frontier.local.gate import Gate
 from windrow.frontier.local.hosts import OpenDomain, OpenHost
 from windrow.frontier.local.leases import MOST, Leases, next_errand
 from windrow.frontier.local.ledgers import Ledgers
-from windrow.frontier.local.schedule import Schedule, by_rank
+from windrow.frontier.local.schedule import Schedule
 from windrow.frontier.local.values import SCOUT, Values
 from windrow.frontier.policy import health, steer
 from windrow.records import Kind, Lease, Task
@@ -45,7 +45,7 @@ class Dispatcher:
         self._options = options.frontier
         self._fetch = options.fetch
         self._steered = ledgers.steers
-        self.schedule = Schedule(options.fetch.ip_delay, self._key if self._steered else by_rank, gate)
+        self.schedule = Schedule(options.fetch.ip_delay, self._key, gate)
         self._gated = gate is not None
         self.asked: Collection[Task] = ()  # files that other shards request for origins here
         self._held = False  # ready hosts were held back by the last `lease`
@@ -73,6 +73,8 @@ class Dispatcher:
     def lease(self, hosts: int, now: float) -> list[Lease]:
         """Return up to so many leases, best first."""
         self._now = now
+        if self._backlog.revisiting:
+            self._backlog.wake(now)
         self._fill()
         leases: list[Lease] = []
         self._held = False
@@ -88,11 +90,12 @@ class Dispatcher:
 
     def next(self, now: float) -> float | None:
         """Return when the next lease is available; infinity: after the next ack; None: nothing is left to do."""
+        due = self._backlog.next_due()
         if not self._backlog.hosts:
-            return None
+            return due if due < math.inf else None
         again = self.schedule.next(now, self._held)
         assert again < math.inf or self._is_busy(), "hosts are open, but none is leased, in flight or waiting for time"
-        return again
+        return min(again, due)
 
     def _is_busy(self) -> bool:
         states = ("leased", "ready") if self._gated else ("leased",)  # a ready host may wait for its address
@@ -127,7 +130,12 @@ class Dispatcher:
         return self._steered and (host.row.pages < steer.FIRST or host.trial)
 
     def _key(self, host: OpenHost) -> float:
-        """Return the order of a host among the ready ones, by expected yield. Work that cannot wait comes first."""
+        """Return the order of a host among the ready ones: by expected yield, or by the rank of its first page. A page
+        to visit again comes first, and where the crawl is steered other work that cannot wait."""
+        if host.due <= self._now:
+            return -math.inf
+        if not self._steered:
+            return host.rank
         if host.errands or host.ending or host.ends_pages:
             return -math.inf
         values = self._ledgers.values
@@ -209,7 +217,11 @@ class Dispatcher:
         host = self._backlog.hosts[lease.host]
         self.schedule.free(host, last)
         for task in unused:
-            if task.kind is Kind.PAGE and host.in_flight.pop(task.url.key, 0):
+            if task.kind is not Kind.PAGE or not host.land(task):
+                continue
+            if task.again:
+                host.due = 0.0
+            else:
                 host.rank = min(host.rank, task.priority)
         host.last = max(host.last, last)
         if lease.closed is None and lease.tasks[0].kind is Kind.PAGE:
@@ -246,9 +258,13 @@ class Dispatcher:
             self.schedule.put(host, 0.0)
         elif host.errands and next_errand(host) is not None:
             self.schedule.put(host, self._due(host))
-        elif host.has_more and not host.awaited and not host.domain.leaving and not self._makes_room(host):
+        elif (
+            host.work <= self._now + LONG_REST
+            and not (host.awaited or host.domain.leaving)
+            and not self._makes_room(host)
+        ):
             if not host.in_flight or not self._is_new(host):
-                self.schedule.put(host, self._due(host))
+                self.schedule.put(host, max(self._due(host), host.work))
         elif not host.in_flight and not host.awaited:
             self._close(host)
 
@@ -300,6 +316,8 @@ class Dispatcher:
 
     def _close(self, host: OpenHost) -> None:
         self.schedule.drop(host)
+        if host.row.position and not host.row.waiting:
+            self._backlog.settle(host.row, self._now, closed=host.due < math.inf and host.work == math.inf)
         self._backlog.close(host, self._due(host))
 
     # Counting
@@ -314,5 +332,5 @@ class Dispatcher:
         return sum(host.state in ("waiting", "ready") for host in self._backlog.hosts.values())
 
     def in_flight(self) -> int:
-        """Return how many pages are leased and not yet acknowledged."""
-        return sum(len(host.in_flight) for host in self._backlog.hosts.values())
+        """Return how many pages are leased for their first visit and not yet acknowledged."""
+        return sum(len(host.in_flight) - host.revisits for host in self._backlog.hosts.values())

@@ -19,7 +19,7 @@ from windrow.frontier.local.origins import Origins
 from windrow.frontier.local.rows import RowCache
 from windrow.frontier.local.territory import Territory
 from windrow.frontier.local.values import Values
-from windrow.frontier.policy import rank
+from windrow.frontier.policy import rank, revisit
 from windrow.frontier.policy.rank import TermContext
 from windrow.frontier.store.protocol import Store
 from windrow.frontier.store.rows import Meta, Position, fate
@@ -43,7 +43,7 @@ from windrow.records import (
 _CHUNK = 100  # tasks admitted at a time
 _MARGIN = 256  # writes to the store that stay possible, for what an operation does besides its tasks
 _PER_TASK = 4  # writes per new task: its key, its queue entry, its host's and its domain's position in the backlog
-_PER_REPORT = 8  # writes per report: the row and the queue entry of its URL, its fingerprints, its host in the backlog
+_PER_REPORT = 12  # writes per report: rows of its URL, its fingerprints, its host in the backlog or at rest
 VALUES = "values"  # the models of the values of links
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -63,6 +63,7 @@ class LocalFrontier:
         languages: Sequence[str] = (),
         territory: Territory | None = None,
         gate: Gate | None = None,
+        policy: revisit.Policy = revisit.never,
     ) -> None:
         self._store = store
         self._options = options.frontier
@@ -74,7 +75,9 @@ class LocalFrontier:
         self.ledgers = ledgers = Ledgers(rows, self.meta, options, blocks, values)
         self._backlog = backlog = Backlog(store, rows, self.meta, options, blocks)
         known = Origins(store, options.fetch, files or {})
-        self._dispatcher = Dispatcher(backlog, ledgers, Leases(store, known, options.fetch, values), options, now, gate)
+        backlog.revisiting = policy is not revisit.never
+        leases = Leases(store, known, options.fetch, values, backlog.revisiting)
+        self._dispatcher = Dispatcher(backlog, ledgers, leases, options, now, gate)
         self._dispatcher.asked = territory.asked if territory is not None else ()
         views = Views(
             store=store,
@@ -86,8 +89,13 @@ class LocalFrontier:
             origins=known,
         )
         names = [name for name in options.frontier.terms if values is None or name not in rank.TERMS]
+<<<<<<< HEAD
         terms = rank.terms(names, TermContext(tuple(languages), options.plugins))
         self._acks = Acks(views, options, terms, territory)
+=======
+        terms = rank.terms(names, TermContext(languages=tuple(languages)))
+        self._acks = Acks(views, options, terms, territory, policy)
+>>>>>>> b02452a1 (frontier: a finished URL may be due again: history and due time in store and log, one reason per visit)
         self._control = Control(views, blocks, options.fetch, self._acks.note_change)
         self._refused: dict[str, int] = {}  # of tasks from `add`, which come again at each start: not in the store
         if not store.fresh:
@@ -232,15 +240,14 @@ class LocalFrontier:
         """Return what is known of a URL; None if it was never admitted."""
         self._reserve(0)
         row = self.rows.host(url.host)
-        known = self._store.find(row.id, url.key) if row is not None else None
-        if row is None or known is None:
+        entry = self._store.find(row.id, url.key) if row is not None else None
+        if row is None or entry is None:
             return None
-        ref, code = known
-        task = self._store.read(ref, row)
-        found = fate(task, code, self.ledgers.closed(url))
+        ref, code = entry
+        ended = fate(self._store.read(ref, row), code, self.ledgers.closed(url))
         host = self._backlog.hosts.get(row.name)
-        in_flight = host is not None and url.key in host.in_flight
-        return Fate("in flight", task, found.reason) if in_flight else found
+        in_flight = host is not None and not code and url.key in host.in_flight
+        return Fate("in flight", ended.task, ended.reason) if in_flight else ended
 
     async def counts(self) -> Counts:
         """Return how many URLs and hosts there are, by state."""
@@ -255,6 +262,8 @@ class LocalFrontier:
             waiting=meta.waiting - in_flight,
             in_flight=in_flight,
             finished=finished,
+            earlier={Reason(name): count for name, count in meta.earlier.items()},
+            due=meta.due,
             refused=refused,
             hosts=meta.hosts,
             domains=meta.domains,

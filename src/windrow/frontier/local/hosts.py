@@ -1,5 +1,6 @@
 """Open domains, open hosts and address slots: the crawl works on these now. They do not outlive the process."""
 
+import math
 from collections import deque
 from typing import Literal
 
@@ -41,9 +42,9 @@ class OpenHost:
     """An open host."""
 
     __slots__ = (
-        "address", "address_until", "awaited", "blocked", "domain", "ends_pages", "entry", "errands", "in_flight",
-        "key", "last", "learnt", "looked", "origins", "rank", "retired", "row", "slot", "state", "taken", "token",
-        "trial",
+        "address", "address_until", "awaited", "blocked", "domain", "due", "ends_pages", "entry", "errands",
+        "in_flight", "key", "last", "learnt", "looked", "origins", "rank", "retired", "revisits", "row", "slot",
+        "state", "taken", "token", "trial",
     )  # fmt: skip
 
     def __init__(self, row: HostRow, domain: OpenDomain, last: float) -> None:
@@ -60,6 +61,8 @@ class OpenHost:
         self.address_until = 0.0
         self.slot: AddressSlot | None = None  # held while the host is leased
         self.in_flight: dict[int, int] = {}  # URL key -> reference, for pages that are leased and not yet acknowledged
+        self.revisits = 0  # of these, pages that were visited before
+        self.due = math.inf  # epoch seconds from which on another page is to be visited again
         self.origins: dict[str, Origin] = {}
         self.learnt: set[str] = set()  # origins with a new record, which serves once, however soon it expires
         self.ends_pages = False  # it may have pages of a closed origin, which end without a request and need not wait
@@ -81,9 +84,23 @@ class OpenHost:
             return BLOCKED
         if row.closed and row.closed != LOW_YIELD:
             return row.closed
-        return (row.closed or self.retired) if row.waiting > len(self.in_flight) else 0
+        return (row.closed or self.retired) if self.has_more else 0
 
     @property
     def has_more(self) -> bool:
-        """Whether pages wait that are not in flight."""
-        return self.row.waiting > len(self.in_flight)
+        """Whether pages wait for their first visit that are not in flight."""
+        return self.row.waiting > len(self.in_flight) - self.revisits
+
+    @property
+    def work(self) -> float:
+        """The epoch seconds from which on it has a page to request; infinity: it has none. A closed host visits no page
+        again, and the pages keep the reasons with which they ended."""
+        if self.has_more:
+            return 0.0
+        return math.inf if self.blocked or self.row.closed or self.retired else self.due
+
+    def land(self, task: Task) -> int:
+        """Take a page out of flight; return its reference, 0 if it was not in flight."""
+        ref = self.in_flight.pop(task.url.key, 0)
+        self.revisits -= ref > 0 and task.again
+        return ref

@@ -1,6 +1,7 @@
 """The contents of a lease: an address to look up, a file or pages to request, or pages that end without a request."""
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -13,7 +14,7 @@ from windrow.frontier.policy import budget, health, steer
 from windrow.frontier.policy.health import ROBOTS
 from windrow.frontier.store.protocol import Store
 from windrow.frontier.store.rows import REASONS, HostRow
-from windrow.records import Access, Kind, Lease, Origin, Reason, Task, Url
+from windrow.records import Access, History, Kind, Lease, Origin, Reason, Task, Url
 
 MOST = 16  # tasks per lease, if no delay separates them
 RERANKED = 1000  # links of a host whose ranks are computed again
@@ -31,9 +32,16 @@ class Leases:
     """Makes leases."""
 
     def __init__(
-        self, store: Store, origins: Origins, fetch: config.FetchOptions, values: Values | None = None
+        self,
+        store: Store,
+        origins: Origins,
+        fetch: config.FetchOptions,
+        values: Values | None = None,
+        revisiting: bool = False,
     ) -> None:
+        """`revisiting`: URLs are visited again, so each task has its history."""
         self._store = store
+        self._revisiting = revisiting
         self._values = values
         self._origins = origins
         self._fetch = fetch
@@ -46,7 +54,7 @@ class Leases:
         """Return a lease of at most so many pages for a host that is not leased; None if the host has nothing to do."""
         if host.ending:
             return self._end_pages(host, REASONS[host.ending - 1])
-        if not host.errands and not host.has_more:
+        if not host.errands and host.work > now:
             return None
         due = health.due(host.row, host.last, now, self._fetch)
         if due > now or (host.domain.leaving and not host.errands):
@@ -106,7 +114,7 @@ class Leases:
         queue = self._store.head(host.row.id, set(host.in_flight.values()), most)
         found = [values.left(self._store.read(ref, host.row)) for _, ref in queue]
         last = found[-max(1, len(found) // 4) :]
-        others = host.row.waiting - len(host.in_flight) - len(found)
+        others = host.row.waiting - (len(host.in_flight) - host.revisits) - len(found)
         return sum(found) + max(0, others) * sum(last) / max(1, len(last))
 
     def give_up(self, host: OpenHost) -> Lease | None:
@@ -135,23 +143,21 @@ class Leases:
         if not queue:
             return None
         tasks = [self._store.read(ref, host.row) for _, ref in queue]
-        _take(host, tasks, queue)
+        self._take(host, tasks, queue)
         return self._grant(host, tasks, closed=reason)
 
     def _pages(self, host: OpenHost, now: float, most: int) -> Lease | None:
-        """Return the first pages of the queue, or the file that they need first.
-
-        0 pages: no request is allowed now, so only pages of a closed origin count. The pages of a lease have similar
-        ranks: when they are done, other hosts may be worth more.
+        """Return the first pages of the queue, or the file that they need first. Pages that are due again come before
+        the queue. 0 pages: no request is allowed now, so only pages of a closed origin count.
         """
         row = host.row
         room = min(self._room(row), most or MOST)
-        queue = self._store.head(row.id, set(host.in_flight.values()), room + 1)
-        if not queue:
+        tasks, queue = self._due(host, now, room) if most and host.due <= now else ([], [])
+        if not tasks:
+            tasks, queue = self._waiting(host, room)
+        if not tasks:
             host.ends_pages = False
             return None
-        width = self._values.similar if self._values is not None else steer.DOUBLE
-        tasks = [self._store.read(ref, row) for rank, ref in queue[:room] if rank < queue[0][0] + width]
         if row.closed_parts and any(budget.in_closed_part(row.parts, task.url.text) for task in tasks):
             return self._end_parts(host, tasks, queue)
         origins = self._complete(host, tasks, now)
@@ -160,7 +166,7 @@ class Leases:
         host.ends_pages = bool(origins) and origins[0].access is Access.CLOSED
         if origins:
             tasks = tasks[: len(origins)]
-            _take(host, tasks, queue)
+            self._take(host, tasks, queue)
             host.learnt.clear()
             return self._grant(host, tasks, origins)
         name = urls.origin(tasks[0].url.text)
@@ -168,6 +174,41 @@ class Leases:
             return None
         origin = self._origins.current(host, name, now)
         return self._file(host, ROBOTS if origin is None else self._origins.missing(origin), name)
+
+    def _waiting(self, host: OpenHost, room: int) -> tuple[list[Task], list[tuple[int, int]]]:
+        """Return the first pages of the queue, with their entries and that of the next. The pages of a lease have
+        similar ranks: when they are done, other hosts may be worth more."""
+        queue = self._store.head(host.row.id, set(host.in_flight.values()), room + 1)
+        width = self._values.similar if self._values is not None else steer.DOUBLE
+        tasks = [self._store.read(ref, host.row) for rank, ref in queue[:room] if rank < queue[0][0] + width]
+        if self._revisiting:
+            tasks = [msgspec.structs.replace(task, history=History()) for task in tasks]
+        return tasks, queue
+
+    def _due(self, host: OpenHost, now: float, room: int) -> tuple[list[Task], list[tuple[int, int]]]:
+        """Return the pages that are due again, with their ranks and references, in the order of their times."""
+        due = self._store.due(host.row.id, set(host.in_flight.values()), room)
+        host.due = due[0].at if due else math.inf
+        tasks = [
+            msgspec.structs.replace(
+                self._store.read(url.ref, host.row), attempt=url.history.attempt, history=url.history
+            )
+            for url in due
+            if url.at <= now
+        ]
+        return tasks, [(task.priority, url.ref) for task, url in zip(tasks, due, strict=False)]
+
+    def _take(self, host: OpenHost, tasks: Sequence[Task], queue: Sequence[tuple[int, int]]) -> None:
+        """Put pages in flight. The rank of the host becomes that of the first page that stays."""
+        for task, (_, ref) in zip(tasks, queue, strict=False):
+            host.in_flight[task.url.key] = ref
+        if tasks[0].again:
+            host.revisits += len(tasks)
+            due = self._store.due(host.row.id, set(host.in_flight.values()), 1)
+            host.due = due[0].at if due else math.inf
+            return
+        host.taken = min(host.taken, queue[0][0]) if len(host.in_flight) > len(tasks) else queue[0][0]
+        host.rank = queue[len(tasks)][0] if len(tasks) < len(queue) else 255
 
     def _file(self, host: OpenHost, file: str, name: str) -> Lease:
         """Request a file of an origin of this host. The lease holds the origin's record, even an expired one."""
@@ -178,8 +219,9 @@ class Leases:
         """Return those of these pages that belong to closed parts of the host; they end with the reason."""
         parts = host.row.parts
         ended = [index for index, task in enumerate(tasks) if budget.in_closed_part(parts, task.url.text)]
-        _take(host, [tasks[index] for index in ended], [queue[index] for index in ended])
-        host.rank = next((entry[0] for index, entry in enumerate(queue) if index not in ended), queue[-1][0])
+        self._take(host, [tasks[index] for index in ended], [queue[index] for index in ended])
+        if not tasks[0].again:
+            host.rank = next((entry[0] for index, entry in enumerate(queue) if index not in ended), queue[-1][0])
         return self._grant(host, [tasks[index] for index in ended], closed=Reason.LOW_YIELD)
 
     def _room(self, host: HostRow) -> int:
@@ -221,14 +263,6 @@ def next_errand(host: OpenHost) -> Task | None:
         if task.file == ROBOTS or host.awaited.get(urls.origin(task.url.text)) != ROBOTS:
             return task
     return None
-
-
-def _take(host: OpenHost, tasks: Sequence[Task], queue: Sequence[tuple[int, int]]) -> None:
-    """Put pages in flight. The rank of the host becomes that of the first page that stays."""
-    for task, (_, ref) in zip(tasks, queue, strict=False):
-        host.in_flight[task.url.key] = ref
-    host.taken = min(host.taken, queue[0][0]) if len(host.in_flight) > len(tasks) else queue[0][0]
-    host.rank = queue[len(tasks)][0] if len(tasks) < len(queue) else 255
 
 
 def _resolve_task(host: HostRow) -> Task:

@@ -30,15 +30,10 @@ def ip(address: str) -> str:
     return address.partition(":")[0] if address.count(":") == 1 else address
 
 
-def by_rank(host: OpenHost) -> float:
-    """Order hosts by the rank of their first page."""
-    return host.rank
-
-
 class Schedule:
     """The heaps. `key` orders the hosts that are ready, least first. `gate`: other shards may use the same address."""
 
-    def __init__(self, ip_delay: float, key: Callable[[OpenHost], float] = by_rank, gate: Gate | None = None) -> None:
+    def __init__(self, ip_delay: float, key: Callable[[OpenHost], float], gate: Gate | None = None) -> None:
         self._gate = gate
         self.start = 0.0  # epoch seconds of a restart: any address may have got a request just before
         self.ip_delay = ip_delay

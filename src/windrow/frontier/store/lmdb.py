@@ -6,6 +6,8 @@
 - The table `urls` holds, per host, first the keys of its URLs and then its queue. Most links of a page stay on its
   host, so a web page touches few pages of the tree, and these are in memory, however large the tree is. A link to any
   other host touches one of them, not two.
+- The table `due` holds the URLs that are to be visited again, per host and in the order of their times, with what
+  their visits have shown. Without revisits it is empty, and the rows of `urls` are as short as they can be.
 - The map is written in place (writemap): a dirty page is a page of the file, not private memory. One write transaction
   stays open from checkpoint to checkpoint. After a crash the store is at its last checkpoint; the log holds the rest.
 - The file is sparse and larger than its contents (see `_fit`); `close` cuts it to its used length. Its blocks are
@@ -23,18 +25,20 @@ import lmdb
 import msgspec
 
 from windrow.config import ConfigError
+from windrow.frontier.store import packing
 from windrow.frontier.store.ahead import PAGE, Ahead
-from windrow.frontier.store.rows import VERSION, DomainRow, HostRow, Meta
+from windrow.frontier.store.rows import DomainRow, DueUrl, HostRow, Meta
 from windrow.frontier.store.texts import UrlTexts
 from windrow.records import Origin, Task
 
 ROOM = 1 << 30  # bytes of the map, not of the disk, for new pages until the next checkpoint
 MANY = ROOM >> 3  # bytes of new pages after which a checkpoint is due
 _COMMIT = 256  # writes that a commit itself may need, for the list of free pages
-_TABLES = ("urls", "hosts", "domains", "host_backlogs", "domain_backlog", "origins", "fingerprints", "meta")
+_TABLES = ("urls", "due", "hosts", "domains", "host_backlogs", "domain_backlog", "origins", "fingerprints", "meta")
 
 _KEY = struct.Struct(">IQ")  # twice the host id, url key: the key of a URL's row
-_ROW = struct.Struct(">HIB")  # reference (high, low), code
+_ROW = struct.Struct(">HIB")  # reference (high, low), code; of a URL that is due again, the time follows
+_DUE = struct.Struct(">IIHI")  # host id, epoch seconds, reference (high, low): the key of a URL that is due again
 _ENTRY = struct.Struct(">IBHI")  # twice the host id plus one, rank, reference (high, low): an entry of the host's queue
 _NUMBER = struct.Struct(">Q")
 _BACKLOG = struct.Struct(">IQ")  # domain id, position
@@ -76,7 +80,7 @@ class LmdbStore:
         self._begin()
         stored = self._txn.get(b"meta", db=self._tables["meta"])
         self.fresh = stored is None
-        self._meta, length = _decode_meta(stored, directory) if stored else (Meta(), 0)
+        self._meta, length = packing.meta(stored, directory) if stored else (Meta(), 0)
         self._texts = UrlTexts(directory / "urls.dat", length)
         if self.fresh:
             self.checkpoint(self._meta)  # from here on, the next start knows that a crawl used this directory
@@ -86,17 +90,17 @@ class LmdbStore:
 
     def load_host(self, name: str) -> HostRow | None:
         row = self._txn.get(name.encode(), db=self._tables["hosts"])
-        return _decode_host(name, row) if row else None
+        return packing.host(name, row) if row else None
 
     def save_host(self, host: HostRow) -> None:
-        self._put("hosts", host.name.encode(), _encode_host(host))
+        self._put("hosts", host.name.encode(), packing.pack_host(host))
 
     def load_domain(self, name: str) -> DomainRow | None:
         row = self._txn.get(name.encode(), db=self._tables["domains"])
-        return _decode_domain(name, row) if row else None
+        return packing.domain(name, row) if row else None
 
     def save_domain(self, domain: DomainRow) -> None:
-        self._put("domains", domain.name.encode(), _encode(msgspec.structs.replace(domain, name="")))
+        self._put("domains", domain.name.encode(), packing.pack_domain(domain))
 
     def add(self, host: int, task: Task, via: int) -> int:
         ref = self._texts.length
@@ -119,12 +123,26 @@ class LmdbStore:
         self._ahead.writes += 3
         return new
 
-    def finish(self, host: int, task: Task, ref: int, code: int) -> None:
+    def finish(self, host: int, task: Task, ref: int, code: int, due: DueUrl | None = None) -> None:
         high, low = ref >> 32, ref & 0xFFFFFFFF
-        priority = self._texts.head(ref)[0]  # a replayed task has the rank of its lease, its entry an earlier one
-        self._txn.delete(_ENTRY.pack(host << 1 | 1, priority, high, low), db=self._urls)
-        self._txn.put(_KEY.pack(host << 1, task.url.key), _ROW.pack(high, low, code), db=self._urls)
+        key, row = _KEY.pack(host << 1, task.url.key), _ROW.pack(high, low, code)
+        if task.again:
+            entry = self._due_key(host, key)
+            assert entry is not None, "a URL is visited again that was not due"
+            self._delete("due", entry)
+        else:
+            priority = self._texts.head(ref)[0]  # a replayed task has the rank of its lease, its entry an earlier one
+            self._txn.delete(_ENTRY.pack(host << 1 | 1, priority, high, low), db=self._urls)
+        if due is not None:
+            row += due.at.to_bytes(4, "big")
+            self._put("due", _DUE.pack(host, due.at, high, low), packing.pack_history(due.history))
+        self._txn.put(key, row, db=self._urls)
         self._ahead.writes += 2
+
+    def _due_key(self, host: int, key: bytes) -> bytes | None:
+        """Return the key of a URL in the table `due`; None if it is not to be visited again."""
+        row = self._txn.get(key, db=self._urls) or b""
+        return host.to_bytes(4, "big") + row[_ROW.size :] + row[:6] if len(row) > _ROW.size else None
 
     def reopen(self, host: HostRow, key: int, ref: int) -> int:
         priority, attempt, via = self._texts.head(ref)
@@ -140,8 +158,23 @@ class LmdbStore:
         row = self._txn.get(_KEY.pack(host << 1, key), db=self._urls)
         if row is None:
             return None
-        high, low, code = _ROW.unpack(row)
-        return high << 32 | low, code
+        return int.from_bytes(row[:6], "big"), row[6]
+
+    def again(self, host: int, key: int) -> DueUrl | None:
+        entry = self._due_key(host, _KEY.pack(host << 1, key))
+        return _due(entry, self._txn.get(entry, db=self._tables["due"]) or b"") if entry is not None else None
+
+    def due(self, host: int, skip: Container[int], most: int) -> list[DueUrl]:
+        urls: list[DueUrl] = []
+        prefix = host.to_bytes(4, "big")
+        with self._txn.cursor(self._tables["due"]) as cursor:
+            if cursor.set_range(prefix):
+                for entry, row in cursor:
+                    if entry[:4] != prefix or len(urls) == most:
+                        break
+                    if int.from_bytes(entry[8:], "big") not in skip:
+                        urls.append(_due(entry, row))
+        return urls
 
     def read(self, ref: int, host: HostRow) -> Task:
         return self._texts.read(ref, host)
@@ -175,7 +208,8 @@ class LmdbStore:
                 for key, row in itertools.islice(cursor.iternext(), most):
                     if key[:4] != prefix:
                         break
-                    found.append((int.from_bytes(key[4:], "big"), int.from_bytes(row[:6], "big"), row[6]))
+                    code = row[6] if len(row) == _ROW.size else 0
+                    found.append((int.from_bytes(key[4:], "big"), int.from_bytes(row[:6], "big"), code))
         return found
 
     def enter_host(self, domain: int, position: int, name: str) -> None:
@@ -206,10 +240,10 @@ class LmdbStore:
 
     def origin(self, name: str) -> Origin | None:
         row = self._txn.get(name.encode(), db=self._tables["origins"])
-        return _origin.decode(row) if row else None
+        return packing.origin(row) if row else None
 
     def save_origin(self, origin: Origin) -> None:
-        self._put("origins", origin.name.encode(), _encode(origin))
+        self._put("origins", origin.name.encode(), packing.pack_origin(origin))
 
     def first_seen(self, fingerprint: int, key: int) -> int:
         row = _NUMBER.pack(fingerprint)
@@ -235,7 +269,7 @@ class LmdbStore:
         """Make the present state the one that a restart finds. Blocks while the map is synced."""
         self.reserve(_COMMIT)
         length = self._texts.sync()
-        self._put("meta", b"meta", msgspec.json.encode((meta, length)))
+        self._put("meta", b"meta", packing.pack_meta(meta, length))
         try:
             self._txn.commit()
             self._free_pages()
@@ -291,38 +325,7 @@ class LmdbStore:
         self._ahead.writes += 1
 
 
-_encode = msgspec.msgpack.Encoder().encode
-_host = msgspec.msgpack.Decoder(HostRow)
-_domain = msgspec.msgpack.Decoder(DomainRow)
-_origin = msgspec.msgpack.Decoder(Origin)
-
-
-def _encode_host(host: HostRow) -> bytes:
-    """Return a host's row. Its name is the key; its domain is the end of its name, so the length is enough."""
-    length = len(host.domain) if host.name.endswith(host.domain) else 0
-    return bytes([length]) + _encode(msgspec.structs.replace(host, name="", domain="" if length else host.domain))
-
-
-def _decode_host(name: str, row: bytes) -> HostRow:
-    host = _host.decode(row[1:])
-    host.name = name
-    if row[0]:
-        host.domain = name[-row[0] :]
-    return host
-
-
-def _decode_domain(name: str, row: bytes) -> DomainRow:
-    domain = _domain.decode(row)
-    domain.name = name
-    return domain
-
-
-def _decode_meta(stored: bytes, directory: Path) -> tuple[Meta, int]:
-    version = msgspec.json.decode(stored)[0].get("version", 0)
-    if version != VERSION:
-        raise ConfigError(
-            f"{directory} has state version {version}, but this Windrow reads version {VERSION}; "
-            "use the Windrow that wrote it, or move the directory away to have it rebuilt from log/"
-        )
-    meta, length = msgspec.json.decode(stored, type=tuple[Meta, int])
-    return meta, length
+def _due(entry: bytes, row: bytes) -> DueUrl:
+    return DueUrl(
+        at=int.from_bytes(entry[4:8], "big"), ref=int.from_bytes(entry[8:], "big"), history=packing.history(row)
+    )

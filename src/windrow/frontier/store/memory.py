@@ -5,19 +5,19 @@ from collections.abc import Container
 
 import msgspec
 
-from windrow.frontier.store.rows import DomainRow, HostRow, Meta
+from windrow.frontier.store.rows import DomainRow, DueUrl, HostRow, Meta
 from windrow.records import Origin, Task
 
 
 class _Queue:
-    """Names by position. A new position is greater than all before."""
+    """Names by position."""
 
     def __init__(self) -> None:
         self._positions: list[int] = []
         self._names: dict[int, str] = {}
 
     def add(self, position: int, name: str) -> None:
-        self._positions.append(position)
+        bisect.insort(self._positions, position)
         self._names[position] = name
 
     def remove(self, position: int) -> None:
@@ -41,6 +41,7 @@ class MemoryStore:
         self._rows: dict[tuple[int, int], tuple[int, int]] = {}  # (host, key) -> ref, code
         self._tasks: list[Task | None] = [None]  # by reference
         self._queues: dict[int, list[tuple[int, int]]] = {}  # host -> sorted (rank, ref)
+        self._due: dict[int, dict[int, DueUrl]] = {}  # by host and key
         self._host_backlogs: dict[int, _Queue] = {}  # by domain
         self._domain_backlog = _Queue()
         self._origins: dict[str, Origin] = {}
@@ -78,9 +79,14 @@ class MemoryStore:
         self._leave(host, ref)
         return self._enter(host, task)
 
-    def finish(self, host: int, task: Task, ref: int, code: int) -> None:
-        self._leave(host, ref)
+    def finish(self, host: int, task: Task, ref: int, code: int, due: DueUrl | None = None) -> None:
+        if task.again:
+            del self._due[host][task.url.key]
+        else:
+            self._leave(host, ref)
         self._rows[host, task.url.key] = (ref, code)
+        if due is not None:
+            self._due.setdefault(host, {})[task.url.key] = due
 
     def _leave(self, host: int, ref: int) -> None:
         queue = self._queues[host]
@@ -97,6 +103,13 @@ class MemoryStore:
 
     def find(self, host: int, key: int) -> tuple[int, int] | None:
         return self._rows.get((host, key))
+
+    def again(self, host: int, key: int) -> DueUrl | None:
+        return self._due.get(host, {}).get(key)
+
+    def due(self, host: int, skip: Container[int], most: int) -> list[DueUrl]:
+        urls = [url for url in self._due.get(host, {}).values() if url.ref not in skip]
+        return sorted(urls, key=lambda url: (url.at, url.ref))[:most]
 
     def read(self, ref: int, host: HostRow) -> Task:
         return self.task(ref)
@@ -119,8 +132,9 @@ class MemoryStore:
         return sorted(name for name in self._hosts if name >= start)[:most]
 
     def ends(self, host: int, start: int, most: int) -> list[tuple[int, int, int]]:
-        found = [(key, *row) for (owner, key), row in self._rows.items() if owner == host and key >= start]
-        return sorted(found)[:most]
+        again = self._due.get(host, {})
+        rows = [(key, row) for (owner, key), row in self._rows.items() if owner == host and key >= start]
+        return [(key, ref, 0 if key in again else code) for key, (ref, code) in sorted(rows)[:most]]
 
     def enter_host(self, domain: int, position: int, name: str) -> None:
         self._host_backlogs.setdefault(domain, _Queue()).add(position, name)

@@ -3,7 +3,7 @@
 from collections.abc import Container
 from typing import Protocol
 
-from windrow.frontier.store.rows import DomainRow, HostRow, Meta
+from windrow.frontier.store.rows import DomainRow, DueUrl, HostRow, Meta
 from windrow.records import Origin, Task
 
 
@@ -24,14 +24,17 @@ class Store(Protocol):
 
     def add(self, host: int, task: Task, via: int) -> int: ...  # reference of the new URL; 0 if the URL is known
     def requeue(self, host: int, task: Task, ref: int) -> int: ...  # behind all others of its rank, with its new fields
-    def finish(self, host: int, task: Task, ref: int, code: int) -> None: ...
+    def finish(self, host: int, task: Task, ref: int, code: int, due: DueUrl | None = None) -> None: ...
     def reopen(self, host: HostRow, key: int, ref: int) -> int: ...  # back to the queue, as if never tried; its rank
     def find(self, host: int, key: int) -> tuple[int, int] | None: ...  # reference and code
+    def again(self, host: int, key: int) -> DueUrl | None: ...  # a finished URL, if it is to be visited again
+    def due(self, host: int, skip: Container[int], most: int) -> list[DueUrl]: ...  # all of these, in order of time
     def read(self, ref: int, host: HostRow) -> Task: ...
     def head(self, host: int, skip: Container[int], most: int) -> list[tuple[int, int]]: ...  # rank, ref; in order
 
     def hosts(self, start: str, most: int) -> list[str]: ...  # names from this one on, in order; of saved rows
-    def ends(self, host: int, start: int, most: int) -> list[tuple[int, int, int]]: ...  # key from start on, ref, code
+    # Key from start on, ref, code; code 0 also of a URL that is to be visited again.
+    def ends(self, host: int, start: int, most: int) -> list[tuple[int, int, int]]: ...
 
     def enter_host(self, domain: int, position: int, name: str) -> None: ...
     def leave_host(self, domain: int, position: int) -> None: ...

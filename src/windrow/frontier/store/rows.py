@@ -3,9 +3,10 @@
 import msgspec
 
 from windrow.frontier.policy.steer import CrawlYield
-from windrow.records import Controls, Exchanged, Fate, Reason, Task
+from windrow.records import Controls, Exchanged, Fate, History, Reason, Task
 
-VERSION = 4  # of the layout of a store on disk
+VERSION = 5  # of the layout of a store on disk
+READABLE = (4, VERSION)  # version 4 has no URLs that are due again
 
 REASONS = tuple(Reason)
 CODES = {reason: code for code, reason in enumerate(REASONS, 1)}  # 0 means "waiting"
@@ -41,6 +42,7 @@ _HOST = {
     "ranked": "j",
     "bounds": "0",
     "number": "1",
+    "due": "q",
 }
 _DOMAIN = {
     "id": "i",
@@ -100,6 +102,7 @@ class HostRow(msgspec.Struct, omit_defaults=True, rename=_HOST):
     number: int = 0  # in the order of the hosts' first answers
     ranked: int = 0  # pages that it had when the ranks of its queue were computed
     bounds: int = 0  # the boundaries by which they were computed, see Meta
+    due: int = 0  # epoch seconds until which it rests, because its URLs that are due again are not yet; 0: it does not
 
 
 class DomainRow(msgspec.Struct, omit_defaults=True, rename=_DOMAIN):
@@ -166,6 +169,16 @@ class Meta(msgspec.Struct):
     log: tuple[str, int] = ("", 0)  # file and offset where the log continues after that frame
     controls: Controls = Controls()  # what orders have changed
     exchanged: Exchanged = Exchanged()  # of a shard: what was exchanged with the others
+    due: int = 0  # URLs that are to be visited again
+    earlier: dict[str, int] = {}  # visits that were followed by another one, by reason
+
+
+class DueUrl(msgspec.Struct, frozen=True, gc=False):
+    """A finished URL that is to be visited again."""
+
+    at: int  # epoch seconds
+    ref: int
+    history: History
 
 
 class Position(msgspec.Struct, frozen=True):
