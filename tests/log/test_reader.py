@@ -39,9 +39,9 @@ def test_mentions_are_where_a_url_was_found_and_its_reports(tmp_path: Path) -> N
     page = ok(1, "a", "b")
     end = ok(2, "b")
     write(tmp_path, frame(1, seeds=(task("a"),)), frame(2, page), frame(3, end))
-    assert [(found.frame, found.via, found.report) for found in log.mentions(tmp_path, url("b").text)] == [
+    assert [(found.frame, found.via, found.entry) for found in log.mentions(tmp_path, url("b").text)] == [
         (2, url("a").text, None),
-        (3, None, end.report),
+        (3, None, end),
     ]
     assert [found.via for found in log.mentions(tmp_path, url("a").text)] == ["", None]
     assert list(log.mentions(tmp_path, url("ab").text)) == []

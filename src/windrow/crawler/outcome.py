@@ -218,8 +218,8 @@ def answered(capture: Capture, scope: Scope, most_redirects: int, rules: float =
 
 
 def validators(capture: Capture) -> tuple[str, int]:
-    """Return the ETag of a response, and its Last-Modified in epoch seconds: 0 if it is not in the one form of RFC 9110,
-    because some servers compare it with what they have sent, letter by letter."""
+    """Return the ETag of a response, and its Last-Modified in epoch seconds: 0 unless it has the one form of RFC 9110,
+    because some servers compare what they get with what they have sent, letter by letter."""
     text, modified = capture.header("last-modified") or "", 0
     with contextlib.suppress(ValueError, OverflowError):
         modified = int(email.utils.parsedate_to_datetime(text).timestamp())

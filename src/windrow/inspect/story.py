@@ -14,7 +14,7 @@ from windrow.frontier.policy.scope import Scope
 from windrow.inspect import retirement
 from windrow.log import purges
 from windrow.origin import robots
-from windrow.records import Access, Controls, Kind, Order, Place, Reason, Report, Url
+from windrow.records import Access, Controls, Entry, Kind, Order, Place, Reason, Report, Url
 
 
 class Event(msgspec.Struct, omit_defaults=True):
@@ -98,18 +98,15 @@ def why(directory: Path, text: str, options: Config) -> Story:
 
 def _append(story: Story, mention: log.Mention, adding: int, crawl: tuple[Config, Path]) -> None:
     """Add a line of the log to a story. `adding`: the frame whose seeds an order added; `crawl`: options and log."""
-    report = mention.report
-    if report is None:
+    entry = mention.entry
+    if entry is None:
         given = "added by an order" if mention.frame == adding else "given as a seed"
         where = f"found on {mention.via}" if mention.via else given
         story.state = "waiting"
         what = f"{where} and admitted (frame {mention.frame})"
         story.events.append(Event(mention.time, "admitted", what=what, frame=mention.frame, via=mention.via or ""))
         return
-    attempt = _attempt(report, mention.frame, *crawl)
-    attempt.due = mention.due
-    if mention.due:
-        attempt.what += f"; to be visited again from {units.moment(mention.due)}"
+    report, attempt = entry.report, _attempt(entry, mention.frame, *crawl)
     story.events.append(attempt)
     if report.place is not None:
         file, offset, length = report.place.file, report.place.offset, report.place.length
@@ -120,7 +117,7 @@ def _append(story: Story, mention: log.Mention, adding: int, crawl: tuple[Config
     if report.clean:
         story.events.append(_text(report))
     if report.final:
-        story.state, story.reason, story.due = "finished", report.reason.value, mention.due
+        story.state, story.reason, story.due = "finished", report.reason.value, entry.due
         story.explanation = _explanation(attempt)
 
 
@@ -159,20 +156,23 @@ class OrdersAbout:
         return f"an order blocks {self._url.host}, or a domain above it: it is not requested until `windrow unblock`"
 
 
-def _attempt(report: Report, frame: int, options: Config, home: Path) -> Event:
-    rule, visits = rules.applied(report.reason, report.detail, report.scores, options), report.task.history
+def _attempt(entry: Entry, frame: int, options: Config, home: Path) -> Event:
+    report, history = entry.report, entry.report.task.history
+    rule = rules.applied(report.reason, report.detail, report.scores, options)
+    following = f"; to be visited again from {units.moment(entry.due)}" if entry.due else ""
     requested = bool(report.seconds or report.status) and report.task.kind is not Kind.RESOLVE
     event = Event(
         time=report.time,
         kind="requested" if requested else "not requested",
-        what=f"{_outcome(report)} (frame {frame})",
+        what=f"{_outcome(report)}{following} (frame {frame})",
         frame=frame,
         reason=report.reason.value,
         meaning=rules.reasons()[report.reason.value].meaning,
         detail=report.detail,
         final=report.final,
         attempt=report.task.attempt,
-        visits=visits.visits if visits is not None else 0,
+        visits=history.visits if history is not None else 0,
+        due=entry.due,
         status=report.status,
         seconds=report.seconds,
         downloaded=report.downloaded,

@@ -12,7 +12,7 @@ from isal import igzip_lib
 from windrow.config import ConfigError
 from windrow.log import format
 from windrow.log.format import Head
-from windrow.records import Frame, Kind, Order, Origin, Report
+from windrow.records import Entry, Frame, Kind, Order, Origin, Report
 
 _MERGED = "merge.json"  # of the output of `windrow merge`
 _MAGIC = b"\x1f\x8b\x08"  # of a gzip member
@@ -141,9 +141,8 @@ class Mention(msgspec.Struct):
     frame: int
     time: float  # of the commit
     via: str | None  # the URL was found there; empty: it is a seed; None: this is a report on the URL, or an order
-    report: Report | None = None
+    entry: Entry | None = None  # with a report on the URL
     order: Order | None = None  # that may be about the URL
-    due: int = 0  # epoch seconds of the next visit, as this report decided; 0: never
 
 
 def mentions(directory: Path, url: str) -> Iterator[Mention]:
@@ -163,7 +162,7 @@ def mentions(directory: Path, url: str) -> Iterator[Mention]:
                 continue
             line = format.line(text)
             if line.url == url and line.kind != Kind.RESOLVE:
-                yield Mention(head.frame, head.time, None, format.entry(line).report, due=line.due)
+                yield Mention(head.frame, head.time, None, format.entry(line))
             if any(found.url == url for found in line.admitted):
                 yield Mention(head.frame, head.time, line.url)
 

@@ -89,13 +89,8 @@ class LocalFrontier:
             origins=known,
         )
         names = [name for name in options.frontier.terms if values is None or name not in rank.TERMS]
-<<<<<<< HEAD
         terms = rank.terms(names, TermContext(tuple(languages), options.plugins))
-        self._acks = Acks(views, options, terms, territory)
-=======
-        terms = rank.terms(names, TermContext(languages=tuple(languages)))
         self._acks = Acks(views, options, terms, territory, policy)
->>>>>>> b02452a1 (frontier: a finished URL may be due again: history and due time in store and log, one reason per visit)
         self._control = Control(views, blocks, options.fetch, self._acks.note_change)
         self._refused: dict[str, int] = {}  # of tasks from `add`, which come again at each start: not in the store
         if not store.fresh:
