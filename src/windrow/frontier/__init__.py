@@ -40,11 +40,11 @@ those is suspended.
 
 `local` implements the verbs. It is made of `admission` (which tasks are new and fit the caps), `backlog` (which hosts
 are open), `schedule` (which of them is due), `dispatch` (which of these gets a lease), `leases` (what a lease holds),
-`acks` (what a report changes), `visiting` (what it changes of its URL), `control` (what an order changes), `blocks`, `origins`, `ledgers`, `rows` and, in a
-crawl on many machines, `territory` (whose links are whose), over a
-`store` that remembers: `memory` or `lmdb`. What a failure means for its URL is in `policy.retry`, what it means for its
-host in `policy.health`, which links are admitted in `policy.scope`, how links are ranked in `policy.rank`; these are
-pure. The store is a view of the log: `replay` takes frames in again, and `position` says how far the store has come.
+`acks` (what a report changes), `visiting` (what it changes of its URL), `control` (what an order changes), `blocks`,
+`origins`, `ledgers`, `rows` and, in a crawl on many machines, `territory` (whose links are whose), over a `store` that
+remembers: `memory` or `lmdb`. What a failure means for its URL is in `policy.retry`, what it means for its host in
+`policy.health`, which links are admitted in `policy.scope`, how links are ranked in `policy.rank`; these are pure. The
+store is a view of the log: `replay` takes frames in again, and `position` says how far the store has come.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
