@@ -21,7 +21,7 @@ from windrow.crawler.machine import network, outage
 from windrow.fetch import reach
 from windrow.fetch.client import Client
 from windrow.fetch.resolve import Resolver, read_hosts
-from windrow.records import Capture, Failure, Reason, Task
+from windrow.records import Capture, Failure, Reason, Request
 
 DNS = (  # options of a crawl that asks DNS for its names
     "fetch.hosts_file=",
@@ -68,10 +68,10 @@ def install(directory: Path) -> None:
     hosts = read_hosts(directory / "hosts")
     get, connects = Client.get, reach.connects
 
-    async def plugged_get(self: Client, task: Task, *arguments: Any) -> Capture | Failure:
-        answer = await get(self, task, *arguments)
+    async def plugged_get(self: Client, request: Request) -> Capture | Failure:
+        answer = await get(self, request)
         if "hosts" in pulled():  # also if it was pulled while the answer was on its way
-            return Failure(task, Reason.CONNECT, detail="unplugged", time=time.time())
+            return Failure(request.task, Reason.CONNECT, detail="unplugged", time=time.time())
         return answer
 
     async def plugged_connects(*arguments: Any) -> bool:

@@ -56,12 +56,13 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]
         (directory / "seeds.txt").write_text("http://a.test/\n")
         for name, code in modules().items():
             (directory / name).write_text(code)
-        fetch = '[fetch]\ndelay = 0.05\nip_delay = 0\nallow_private = true\nhosts_file = "hosts"\n'
+        fetch = '[fetch]\nclient = "tagged"\ndelay = 0.05\nip_delay = 0\nallow_private = true\nhosts_file = "hosts"\n'
         quality = "[quality]\nmin_characters = 20\nprobe_after = 0\n[dedup]\nnear_duplicates = false\n"
         (directory / "crawl.toml").write_text(fetch + quality + "".join(blocks("toml")))
         result = crashing.run(["crawl", str(directory), "--json"])
         assert result.code == 0, result.err
         requested = [request.path for request in site.requests("a.test") if request.path in PAGES]
+        assert all(b"\r\nX-Study: winds of 2026\r\n" in request.raw for request in site.log), "the client tags all"
     return directory, requested
 
 

@@ -261,6 +261,21 @@ def test_every_module_that_a_page_names_exists(page: str) -> None:
     assert names.difference(known) == set()
 
 
+def test_every_name_that_the_architecture_finds_in_a_module_is_defined_there() -> None:
+    text = (SOURCE.parents[1] / "docs/architecture.md").read_text("utf-8")
+    places = re.findall(r"`([a-z0-9_/]+\.py):([A-Za-z_.0-9]+)`", text)
+    assert len(places) > 30, "the life of a page says where each step is"
+    assert [f"{path}:{name}" for path, name in places if name not in defined((SOURCE / path).read_text("utf-8"))] == []
+
+
+def defined(source: str) -> set[str]:
+    """Return the classes and functions of a module, and the methods of its classes as Class.method."""
+    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    top = [node for node in ast.parse(source).body if isinstance(node, kinds)]
+    methods = [(node.name, part.name) for node in top for part in node.body if isinstance(part, kinds)]
+    return {node.name for node in top} | {f"{of}.{name}" for of, name in methods}
+
+
 def test_every_outside_library_is_imported_only_at_its_address() -> None:
     assert out_of_place(own_tree()) == []
 

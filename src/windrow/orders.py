@@ -8,14 +8,14 @@ reader of the log find the same.
 import difflib
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from windrow import config, urls
-from windrow.config import ConfigError
+from windrow.config import Config, ConfigError
 from windrow.records import Controls, Order, Reason
 
 DIRECTORY = "orders"  # in a crawl's directory: orders that wait
@@ -175,3 +175,12 @@ def covers(order: Order, host: str, key: int) -> bool:
     inside = (order.start is None or order.start < place) and (order.end is None or place <= order.end)
     only = reopens(order)[1]
     return inside and (not only or urls.below(host, only))
+
+
+def effective(options: Config, controls: Controls, directory: Path, given: Collection[str] = ()) -> Config:
+    """Return the options in force: those of a start, with the values that orders have set.
+
+    `given`: the names that the command line sets, which hold instead of what earlier orders have set.
+    """
+    changed = [f"{name}={value}" for name, value in controls.options.items() if name not in given]
+    return config.change(options, changed, directory)

@@ -34,7 +34,12 @@ def page(number: int, host: str, *links: str) -> Entry:
 class Shard:
     """The part of a crawl between the frontier and the log, with an exchange."""
 
-    def __init__(self, directory: Path, number: int, bus: Bus, clock: int = 1000) -> None:
+    alone = False  # True: it is no shard after all
+
+    def __init__(
+        self, directory: Path, number: int, bus: Bus, clock: int = 1000, permit: "Lease | None" = None
+    ) -> None:
+        self.permit = permit
         directory.mkdir(exist_ok=True)
         self.directory, self.number, self.bus = directory, number, bus
         self.store = frontier.open(directory / "state", OPTIONS, 0.0)
@@ -49,8 +54,8 @@ class Shard:
         self.serial = Serial()
         self.serial.start()
         journal = Log(self.directory / "log", reached.log)
-        self.commits = GroupCommit(self.store, journal, (), self.serial, Disk(self.directory, 0))
-        self.commits.others = self.exchange
+        disk, others = Disk(self.directory, 0), None if self.alone else self.exchange
+        self.commits = GroupCommit(self.store, journal, (), self.serial, disk, others, self.permit)
         reader = LogReader(log.Outbox(self.directory / "log"), COUNT)
         self.courier = Courier(self.exchange, self.bus, reader)
         return self
@@ -121,8 +126,9 @@ def test_a_shard_that_starts_again_continues_from_its_log_with_and_without_a_che
 
 def test_a_crawl_without_shards_writes_nothing_of_them(tmp_path: Path) -> None:
     async def run() -> None:
-        async with Shard(tmp_path / "0", 0, Bus()) as one:
-            one.commits.others = None
+        alone = Shard(tmp_path / "0", 0, Bus())
+        alone.alone = True
+        async with alone as one:
             one.commits.note(ok(1, "a", "b"), False)
             await one.commits.commit(lambda: 1.0, lambda: 0)
             (frame,) = one.frames()
@@ -151,8 +157,8 @@ class Lease:
 
 def test_nothing_is_committed_without_a_lease_and_nothing_is_lost_when_it_is_back(tmp_path: Path) -> None:
     async def run() -> None:
-        async with Shard(tmp_path / "0", 0, Bus()) as one:
-            lease = one.commits.permit = Lease()
+        lease = Lease()
+        async with Shard(tmp_path / "0", 0, Bus(), permit=lease) as one:
             await one.commit()
             before = one.frames()
             lease.holds = False
@@ -169,8 +175,8 @@ def test_nothing_is_committed_without_a_lease_and_nothing_is_lost_when_it_is_bac
 
 def test_a_shard_that_another_process_has_is_not_committed_to(tmp_path: Path) -> None:
     async def run() -> None:
-        async with Shard(tmp_path / "0", 0, Bus()) as one:
-            lease = one.commits.permit = Lease()
+        lease = Lease()
+        async with Shard(tmp_path / "0", 0, Bus(), permit=lease) as one:
             await one.commit()
             before = one.frames()
             one.commits.note(ok(1, "a", "b"), False)

@@ -3,9 +3,11 @@
 import asyncio
 from typing import Any
 
-from windrow.crawler.exchanging import Exchanging, Sides
+from windrow.crawler.ending import Sums
+from windrow.crawler.exchanging import Exchanging
 from windrow.crawler.neighbours import Addresses
 from windrow.frontier import Territory
+from windrow.log import Tally
 from windrow.records import Counts, Made, Task
 
 
@@ -28,6 +30,9 @@ class DeafNeighbours:
     def arrived(self) -> None:
         return None
 
+    async def regained(self) -> None:
+        await asyncio.Event().wait()
+
     async def addresses(self) -> Addresses:
         try:
             await asyncio.Event().wait()
@@ -39,7 +44,7 @@ class DeafNeighbours:
 
 
 class Part:
-    """Stands for the frontier, the recorder and the cadence of a crawl without work."""
+    """Stands for a crawl without work, its session, frontier and recorder."""
 
     pending = False
 
@@ -51,6 +56,9 @@ class Part:
     async def counts(self) -> Counts:
         return Counts()
 
+    def ended(self, task: object) -> None: ...
+    def wake(self) -> None: ...
+
     async def addresses(self, granted: dict[str, float], lost: list[str], wanted: list[str]) -> None:
         await asyncio.Event().wait()
 
@@ -59,17 +67,8 @@ def test_a_cancellation_that_is_taken_for_a_timeout_does_not_keep_a_shard_from_i
     async def main() -> int:
         part: Any = Part()
         neighbours: Any = DeafNeighbours()
-        sides = Sides(
-            frontier=part,
-            stations=part,
-            cadence=part,
-            admitted=lambda tasks: None,
-            made=Made,
-            heard=lambda made: None,
-            end=lambda: None,
-        )
-        exchanging = Exchanging(neighbours, sides)
-        exchanging.start(lambda error: None)
+        exchanging = Exchanging(neighbours, part, Sums(Tally()), part)
+        exchanging.start()
         for _ in range(3):
             await asyncio.sleep(0)
         await asyncio.wait_for(exchanging.finish(), 60)
@@ -109,17 +108,8 @@ def test_news_of_addresses_do_not_cut_off_the_last_word() -> None:
     async def main() -> list[str]:
         part: Any = QuickPart()
         neighbours: Any = LateNews()
-        sides = Sides(
-            frontier=part,
-            stations=part,
-            cadence=part,
-            admitted=lambda tasks: None,
-            made=Made,
-            heard=lambda made: None,
-            end=lambda: None,
-        )
-        exchanging = Exchanging(neighbours, sides)
-        exchanging.start(lambda error: None)
+        exchanging = Exchanging(neighbours, part, Sums(Tally()), part)
+        exchanging.start()
         while "ended" not in neighbours.said:
             await asyncio.sleep(0)
         await asyncio.wait_for(exchanging.finish(), 60)
@@ -127,3 +117,43 @@ def test_news_of_addresses_do_not_cut_off_the_last_word() -> None:
         return said
 
     assert asyncio.run(main()) == ["begun", "ended"] * 2
+
+
+class Regained(DeafNeighbours):
+    """Another node takes this shard, after its lease had run out once and was there again."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    async def regained(self) -> None:
+        self.times += 1
+        if self.times == 2:
+            raise ValueError("taken")
+
+
+class NotedPart(Part):
+    def __init__(self) -> None:
+        super().__init__()
+        self.wakes = 0
+        self.error: BaseException | None = None
+
+    def wake(self) -> None:
+        self.wakes += 1
+
+    def ended(self, task: Any) -> None:
+        self.error = task.exception()
+
+
+def test_the_crawl_goes_on_when_its_lease_is_back_and_ends_when_another_process_has_its_shard() -> None:
+    async def main() -> None:
+        part: Any = NotedPart()
+        neighbours: Any = Regained()
+        exchanging = Exchanging(neighbours, part, Sums(Tally()), part)
+        exchanging.start()
+        async with asyncio.timeout(60):
+            while part.error is None:
+                await asyncio.sleep(0)
+        assert part.wakes == 1 and str(part.error) == "taken"
+        await exchanging.finish()
+
+    asyncio.run(main())

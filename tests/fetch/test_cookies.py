@@ -9,7 +9,7 @@ from tests.fetch.client.support import CRAWLER, captured, fetch, task, use
 from windrow import config
 from windrow.fetch.client import Client, request
 from windrow.fetch.cookies import Cookies
-from windrow.records import Capture
+from windrow.records import Capture, Request
 
 FILE = """# Netscape HTTP Cookie File
 .a.test\tTRUE\t/\tFALSE\t0\tall\t1
@@ -92,8 +92,8 @@ def test_a_cookie_is_sent_when_headers_are_read_leniently(tmp_path: Path) -> Non
     (tmp_path / "cookies.txt").write_text("a.test\tFALSE\t/\tFALSE\t0\tid\ttop-secret\n")
 
     async def job(one: Client) -> None:
-        await one.get(task("http://a.test/bad/header-no-colon"), site.address)
-        answer = await one.get(task("http://a.test/bad/header-no-colon"), site.address)
+        await one.get(Request(task("http://a.test/bad/header-no-colon"), site.address))
+        answer = await one.get(Request(task("http://a.test/bad/header-no-colon"), site.address))
         assert isinstance(answer, Capture)
         assert b"Cookie: id=top-secret\r\n" in site.log[-1].raw
         assert answer.request == site.log[-1].raw.replace(b"id=top-secret", b"withheld")

@@ -18,7 +18,7 @@ def crawl(directory: Path, *settings: str, options: str = demo.OPTIONS) -> Path:
         (directory / "hosts").write_text("".join(f"{host}\t{place}\n" for host, place in site.hosts.items()))
         (directory / "crawl.toml").write_text(options)
         chosen = config.load(directory / "crawl.toml", ["frontier.order=breadth", *settings])
-        start.execute(start.run(directory, chosen, lambda running, resumed: None))
+        start.execute(start.run(directory, chosen, start.Observer()))
     return directory
 
 

@@ -14,7 +14,8 @@ from tests.world import World
 from windrow import config, urls
 from windrow import sharding as shards
 from windrow.crawler import start
-from windrow.crawler.loop import Crawl, Ending
+from windrow.crawler.ending import Ending
+from windrow.crawler.loop import Crawl
 from windrow.nodes.redis.client import RedisClient
 from windrow.nodes.redis.slots import Slots
 from windrow.nodes.redis.wire import RedisTransport
@@ -45,7 +46,8 @@ class Shards:
             neighbours = ShardNeighbours(number, COUNT, RedisTransport(client, "test", COUNT), directory, slots)
         try:
             watch = running.append if running is not None else lambda crawl: None
-            return await start.run(directory, options, lambda crawl, resumed: watch(crawl), neighbours=neighbours)
+            observer = start.Observer(lambda crawl, resumed: watch(crawl))
+            return await start.run(directory, options, observer, neighbours=neighbours)
         finally:
             if client is not None:
                 await client.close()

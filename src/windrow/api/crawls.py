@@ -21,8 +21,8 @@ from windrow import log as logs
 from windrow.api.settings import Settings, overrides
 from windrow.config import Config, ConfigError, FocusOptions
 from windrow.crawler import checks, recover, start
-from windrow.crawler.loop import Crawl
-from windrow.crawler.loop import Ending as Ending
+from windrow.crawler.ending import Ending as Ending
+from windrow.crawler.loop import Crawl, Observer
 from windrow.frontier import seeds
 from windrow.inspect import status as states
 from windrow.inspect.status import Status as Status
@@ -181,11 +181,11 @@ class _Running:
 
     def _run(self) -> None:
         try:
-            self._ending = start.execute(start.run(self._directory, self._options, self._watch))
+            self._ending = start.execute(start.run(self._directory, self._options, Observer(self._begun)))
         except BaseException as error:  # raised again in the caller's thread
             self._error = error
 
-    def _watch(self, crawl: Crawl, resumed: recover.Resumed) -> None:
+    def _begun(self, crawl: Crawl, resumed: recover.Resumed) -> None:
         with self._lock:
             self._crawl, self._loop = crawl, asyncio.get_running_loop()
             if self._stopped:

@@ -16,16 +16,22 @@ from windrow.crawler import loop, recover, start
 from windrow.crawler.display import live as display
 from windrow.crawler.display import progress
 from windrow.crawler.display.notes import Notes
-from windrow.crawler.ending import RunState
+from windrow.crawler.ending import Ending, RunState
 from windrow.crawler.metrics import RunMetrics
 from windrow.crawler.neighbours import Neighbours
 from windrow.metrics import endpoint
+from windrow.records import Report
 from windrow.units import count
 
 Voice = Literal["quiet", "normal", "verbose"]
 
 
-Others = Callable[[], AbstractAsyncContextManager[Neighbours | None]]
+Note = Callable[[str], None]
+Others = Callable[[Note], AbstractAsyncContextManager[Neighbours | None]]
+
+
+def _alone(note: Note) -> AbstractAsyncContextManager[None]:
+    return contextlib.nullcontext()
 
 
 def run(
@@ -33,14 +39,15 @@ def run(
     options: Config,
     given: Sequence[str] = (),
     voice: Voice = "normal",
-    others: Others = contextlib.nullcontext,
+    others: Others = _alone,
     begun: Callable[[], None] = lambda: None,
     metrics: str = "",
-) -> loop.Ending:
+) -> Ending:
     """Run a crawl until it ends or a signal stops it. Notes, progress and outcomes go to standard error.
 
-    given: what the command line sets, as "section.option=value". others: the other shards, if there are any. begun:
-    called when the directory is locked. metrics: where to serve them; "" for nowhere.
+    given: what the command line sets, as "section.option=value". others: the other shards, if there are any; it is
+    called with what to do with a note. begun: called when the directory is locked. metrics: where to serve them; "" for
+    nowhere.
     """
     this = _Run(directory, options, given, voice, begun)
     return start.execute(this.serve_metrics(metrics, others) if metrics else this.main(others))
@@ -65,13 +72,13 @@ class _Run:
         self._early = 0  # signals that arrived before the crawl could be stopped
         self._beside: list[asyncio.Task[None]] = []  # the display, the lines of progress
 
-    async def serve_metrics(self, address: str, others: Others) -> loop.Ending:
+    async def serve_metrics(self, address: str, others: Others) -> Ending:
         self._metrics = RunMetrics(self._directory)
         async with endpoint.serve(address, self._metrics.collect) as url:
             self._notes.say(f"metrics are served at {url}")
             return await self.main(others)
 
-    async def main(self, others: Others) -> loop.Ending:
+    async def main(self, others: Others) -> Ending:
         if missing := kernels.missing():
             effect = "pages take more CPU time; install a wheel with kernels, or a C compiler and then Windrow again"
             self._notes.say(f"C kernels that are not built: {', '.join(missing)}; {effect}")
@@ -79,10 +86,10 @@ class _Run:
         signals.release()
         try:
             names = {setting.partition("=")[0].strip() for setting in self._given}
-            async with others() as neighbours:
-                if neighbours is not None:
-                    neighbours.note = self._notes.warn
-                ending = await start.run(self._directory, self._options, self._begin, names, neighbours)
+            counts = self._metrics is not None or self._voice == "verbose"
+            observer = loop.Observer(self._begin, self._notes.warn, self._outcome if counts else None)
+            async with others(self._notes.warn) as neighbours:
+                ending = await start.run(self._directory, self._options, observer, names, neighbours)
         except Exception as error:
             if self._crawl is not None:  # else the run was refused, and its directory is left as it was
                 self._notes.record(f"ended by an error: {error}", "error")
@@ -116,7 +123,6 @@ class _Run:
         if resumed.frames:
             replayed = count(resumed.replayed, "frame")
             notes.say(f"continuing after frame {resumed.frames:,} of the log ({replayed} replayed)")
-        crawl.note = crawl.orders.note = notes.warn
         for _ in range(self._early):
             crawl.stop()
         self._show(crawl)
@@ -129,7 +135,11 @@ class _Run:
         self._beside.append(asyncio.create_task(report))
         if live:
             self._beside.append(asyncio.create_task(display.show(crawl, self._console)))
-        if self._voice == "verbose":
-            crawl.watch = lambda report: notes.outcome(progress.outcome(report), progress.outcome_figures(report))
         if self._metrics is not None:
             self._metrics.begin(crawl)
+
+    def _outcome(self, report: Report) -> None:
+        if self._metrics is not None:
+            self._metrics.count(report)
+        if self._voice == "verbose":
+            self._notes.outcome(progress.outcome(report), progress.outcome_figures(report))

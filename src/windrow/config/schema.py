@@ -161,6 +161,8 @@ class FrontierOptions:
 class FetchOptions:
     """How pages are requested."""
 
+    # The client that sends requests: "curl", or your own as "package.module:name".
+    client: Annotated[str, Plugin()] = "curl"
     # Seconds between the end of a request and the start of the next one to the same host (Common Crawl's minimum).
     delay: Annotated[float, LIVE] = 5.0
     ip_delay: Annotated[float, LIVE] = 0.5  # Seconds, the same for an IP address, which many hosts may share.

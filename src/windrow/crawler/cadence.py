@@ -27,7 +27,6 @@ class Cadence:
         self._hurry: asyncio.TimerHandle | None = None  # to a commit for which somebody waits
         self._last = float("-inf")  # the last commit, in the time of the loop
         self._over = False  # no more commits but the last
-        self.committed: Callable[[], None] = lambda: None  # called after every commit
 
     @property
     def _limits(self) -> CrawlOptions:
@@ -72,7 +71,6 @@ class Cadence:
         self._in_flight.leave(committed)
         if self._in_flight.waiting:
             self.ask()
-        self.committed()
 
     async def between(self, act: Callable[[], Awaitable[None]]) -> None:
         """Run an operation between two frames, and commit both."""

@@ -33,7 +33,7 @@ class Files(Protocol):
 
 
 class OtherShards(Protocol):
-    """The other shards of a crawl on many machines: `shards.exchange` implements it, and the crawl is given it."""
+    """The other shards of a crawl on many machines: `shards.exchange` implements it."""
 
     count: int  # of all shards
 
@@ -73,7 +73,17 @@ class CommittedFrames:
 class GroupCommit:
     """Holds the entries that are recorded and not in the log yet."""
 
-    def __init__(self, store: Durable, journal: Log, files: Sequence[Files], serial: Serial, disk: Disk) -> None:
+    def __init__(
+        self,
+        store: Durable,
+        journal: Log,
+        files: Sequence[Files],
+        serial: Serial,
+        disk: Disk,
+        others: OtherShards | None = None,
+        permit: Permit | None = None,
+    ) -> None:
+        """`others` and `permit`: of a shard. Without a permit the lock of the directory is enough."""
         self._store = store
         self._log = journal
         self._files = files
@@ -88,9 +98,9 @@ class GroupCommit:
         self._offline = self._logged_offline = 0.0
         self._got: dict[int, Watermark] = {}
         self._follows = journal.follows
-        self.others: OtherShards | None = None  # set before the first commit
+        self._others = others
+        self._permit = permit
         self.written = CommittedFrames()
-        self.permit: Permit | None = None  # the same; None: the lock of the directory is enough
         self._lock = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, "sync")
 
@@ -124,7 +134,7 @@ class GroupCommit:
         return self._lock.locked() or self._has_news()
 
     def _has_news(self) -> bool:
-        begins = self.others is not None and self.others.begins > 0
+        begins = self._others is not None and self._others.begins > 0
         return bool(self._entries or self._seeds or self._orders or self._got) or begins
 
     def note_order(self, order: Order) -> None:
@@ -184,11 +194,11 @@ class GroupCommit:
 
     async def _cut(self, now: Callable[[], float], in_flight: Callable[[], int]) -> Cut | None:
         """Turn what was noted since the last frame into the next one, with file lengths that fit these entries."""
-        begins = self.others.begins if self.others is not None else 0
+        begins = self._others.begins if self._others is not None else 0
         if not self._has_news() and self._offline == self._logged_offline:
             return None
-        if self.permit is not None:
-            await self.permit.hold()
+        if self._permit is not None:
+            await self._permit.hold()
         while self._disk.attempt(self._flush) is None:
             await asyncio.sleep(1.0)
         entries, self._entries = self._entries, []
@@ -217,9 +227,9 @@ class GroupCommit:
         return Cut(frame, requests)
 
     def _receivers(self, entries: Iterable[Entry]) -> tuple[int, ...]:
-        if self.others is None:
+        if self._others is None:
             return ()
-        return tuple(sorted(sharding.split([task for entry in entries for task in entry.sent], self.others.count)))
+        return tuple(sorted(sharding.split([task for entry in entries for task in entry.sent], self._others.count)))
 
     def _flush(self) -> bool:
         """Write the buffers. If that fails part way, the lengths flushed so far are kept for the next attempt."""
@@ -233,16 +243,16 @@ class GroupCommit:
 
     async def _attempt(self, frame: Frame) -> bool:
         """Write a frame; return False if the disk is full, or if the lease of a shard has run out meanwhile."""
-        if self.permit is not None:
-            await self.permit.hold()
+        if self._permit is not None:
+            await self._permit.hold()
         loop, began = asyncio.get_running_loop(), time.monotonic()
         position = await loop.run_in_executor(self._thread, self._disk.attempt, lambda: self._append(frame))
         if position is None:
             return False
         self.written.note(frame, time.monotonic() - began)
         await self._store.committed(frame, position)
-        if self.others is not None:
-            self.others.committed(frame)
+        if self._others is not None:
+            self._others.committed(frame)
         return True
 
     def _append(self, frame: Frame) -> log.Position | None:
@@ -253,7 +263,7 @@ class GroupCommit:
         except OSError as error:  # even on a full disk: after a failed sync the contents of a file are unknown
             raise self._disk.unwritable(error) from error
         member = log.encode(frame)
-        if self.permit is not None and not self.permit.may_commit():
+        if self._permit is not None and not self._permit.may_commit():
             return None
         return self._log.append(member)
 

@@ -1,5 +1,7 @@
 """How a run of a crawl ends: the limits of its time and of its corpus, and the record of its end."""
 
+import math
+
 import msgspec
 
 from windrow.config import CrawlOptions
@@ -35,11 +37,11 @@ class Sums:
     def __init__(self, tally: Tally) -> None:
         self.before = Counts()  # what earlier runs have made
         self.elsewhere = Made()  # what the other shards have made
-        self._tally = tally
+        self.tally = tally
 
     def own(self) -> Made:
         """Return what this crawl has made, without the other shards."""
-        before, tally = self.before, self._tally
+        before, tally = self.before, self.tally
         return Made(tally.pages, documents=before.documents + tally.documents, tokens=before.tokens + tally.tokens)
 
     def reached(self, limits: CrawlOptions, seconds: float) -> str:
@@ -55,6 +57,11 @@ class Sums:
         if 0 < limits.max_tokens <= own.tokens + elsewhere.tokens:
             return "tokens"
         return "documents" if 0 < limits.max_documents <= own.documents + elsewhere.documents else ""
+
+
+def left(limits: CrawlOptions, seconds: float) -> float:
+    """Return the seconds that are left to a run after so many."""
+    return limits.max_seconds - seconds if limits.max_seconds else math.inf
 
 
 def goal(limits: CrawlOptions, counts: Counts) -> str:

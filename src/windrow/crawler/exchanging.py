@@ -2,49 +2,32 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
 
-import msgspec
-
-from windrow import origin
 from windrow.crawler import file
-from windrow.crawler.cadence import Cadence
+from windrow.crawler.ending import Sums
 from windrow.crawler.neighbours import Neighbours
-from windrow.crawler.visit import Stations
-from windrow.frontier import Sharing
-from windrow.records import Made, Task
-
-
-class Sides(msgspec.Struct, frozen=True):
-    """The parts of a crawl that the exchange touches."""
-
-    frontier: Sharing
-    stations: Stations
-    cadence: Cadence
-    admitted: Callable[[list[Task]], None]  # called with new links of other shards, and after news of addresses
-    made: Callable[[], Made]  # what this process has made
-    heard: Callable[[Made], None]  # called with what others have made, when that has changed
-    end: Callable[[], None]
+from windrow.crawler.observer import Running
+from windrow.crawler.session import Session
 
 
 class Exchanging:
     """Talks to the other shards, admits what they send, and ends the crawl when all of them are at their end."""
 
-    def __init__(self, neighbours: Neighbours, sides: Sides) -> None:
+    def __init__(self, neighbours: Neighbours, session: Session, sums: Sums, crawl: Running) -> None:
         self.idle = False  # the crawl has no work
         self._neighbours = neighbours
-        self._sides = sides
+        self._session = session
+        self._sums = sums
+        self._crawl = crawl
         self._soon = asyncio.Event()
         self._over = False
         self._ended = False  # all shards are at their end, and this one has said so
         self._running: asyncio.Task[None] | None = None
-        self._heard = Made()
-        sides.cadence.committed = self._committed
 
-    def start(self, over: Callable[[BaseException | None], None]) -> None:
-        """Talk to the other shards from now on; `over` is called when that ends, with the error that ended it."""
+    def start(self) -> None:
+        """Talk to the other shards from now on."""
         self._running = asyncio.create_task(self.run())
-        self._running.add_done_callback(lambda done: over(None if done.cancelled() else done.exception()))
+        self._running.add_done_callback(self._crawl.ended)
 
     async def finish(self) -> None:
         """Say the last word, and end."""
@@ -53,14 +36,14 @@ class Exchanging:
         if self._running is not None:
             await asyncio.wait((self._running,))
 
-    def _committed(self) -> None:
+    def committed(self) -> None:
         """Talk soon if the end of the crawl may wait for this commit. A shard with work talks often enough anyway."""
         if self.idle:
             self._soon.set()
 
     async def run(self) -> None:
         """Do all of it until `finish`."""
-        parts = [asyncio.create_task(self._talk()), asyncio.create_task(self._share())]
+        parts = [asyncio.create_task(part) for part in (self._talk(), self._share(), self._keep())]
         try:
             done, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
             for part in done:
@@ -80,8 +63,14 @@ class Exchanging:
         """Run until it is cancelled: if it ended alone, `run` would cut off the last word of `_talk`."""
         while True:
             news = await self._neighbours.addresses()
-            await self._sides.frontier.addresses(news.granted, news.lost, news.wanted)
-            self._sides.admitted([])
+            await self._session.frontier.addresses(news.granted, news.lost, news.wanted)
+            self._crawl.wake()
+
+    async def _keep(self) -> None:
+        """Let the crawl continue when it may send requests again; end it when another process has this shard."""
+        while True:
+            await self._neighbours.regained()
+            self._crawl.wake()
 
     async def _talk(self) -> None:
         while not self._over:
@@ -94,37 +83,38 @@ class Exchanging:
             await self._call(idle=False)
 
     async def _round(self) -> float:
-        neighbours, sides = self._neighbours, self._sides
-        idle = self.idle and not sides.stations.recorder.commits.pending and not neighbours.territory.asked
+        neighbours, recorder = self._neighbours, self._session.recorder
+        idle = self.idle and not recorder.commits.pending and not neighbours.territory.asked
         pause = await self._call(idle)
         await self._serve()
         arrival = neighbours.arrived()
         if arrival is not None:
             self.idle = False
-            admitted = await sides.stations.recorder.take_in(arrival)
-            sides.admitted(admitted)
+            admitted = await recorder.take_in(arrival)
+            self._sums.tally.seen += len(admitted)
+            self._crawl.wake()
             if not admitted:  # the end of the crawl may wait for this; new links are committed with their first pages
-                sides.cadence.now()
+                self._session.cadence.now()
         elif idle and await neighbours.ended():
             self._ended = True
-            sides.end()
+            self._crawl.finish("done")
         return pause
 
     async def _serve(self) -> None:
         """Begin what other shards need, and learn from their answers to what this one needs."""
-        stations = self._sides.stations
         errands, answers = self._neighbours.errands(), self._neighbours.answers()
         for task in errands:
-            await self._sides.frontier.run_errand(task)
+            await self._session.frontier.run_errand(task)
         for answer in answers:
-            known = await self._sides.frontier.origin(origin.needed_by(answer.task))
-            await file.learn_elsewhere(answer, known, stations)
+            await file.learn_elsewhere(answer, self._session)
         if errands or answers:
-            self._sides.admitted([])
+            self._crawl.wake()
 
     async def _call(self, idle: bool) -> float:
-        pause = await self._neighbours.call(idle, await self._sides.stations.frontier.counts(), self._sides.made())
-        if self._neighbours.elsewhere != self._heard:
-            self._heard = self._neighbours.elsewhere
-            self._sides.heard(self._heard)
+        sums = self._sums
+        pause = await self._neighbours.call(idle, await self._session.frontier.counts(), sums.own())
+        if self._neighbours.elsewhere != sums.elsewhere:
+            sums.elsewhere = self._neighbours.elsewhere
+            self._session.in_flight.elsewhere = sums.elsewhere.pages
+            self._crawl.wake()
         return pause

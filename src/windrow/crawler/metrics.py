@@ -18,7 +18,7 @@ from windrow.inspect import status as states
 from windrow.inspect.status import Status
 from windrow.log import Meter, Tally
 from windrow.metrics import Family, by, single
-from windrow.records import Counts, Report
+from windrow.records import Counts
 
 if TYPE_CHECKING:  # `windrow status` shows metrics too, and needs nothing that runs a crawl
     from windrow.crawler.ending import RunState
@@ -37,19 +37,11 @@ class RunMetrics:
         self._meter = Meter()
         self._crawl: Crawl | None = None
 
+        self.count = self._meter.add_report  # call it with every outcome
+
     def begin(self, crawl: "Crawl") -> None:
-        """Count the outcomes of a crawl from now on."""
+        """Say what is to be said of a crawl from now on."""
         self._crawl = crawl
-        count, before = self._meter.add_report, crawl.watch
-        if before is None:
-            crawl.watch = count
-            return
-
-        def both(report: Report) -> None:
-            count(report)
-            before(report)
-
-        crawl.watch = both
 
     async def collect(self) -> list[Family]:
         """Return all metrics as they are now."""

@@ -25,10 +25,6 @@ class Addresses(msgspec.Struct, frozen=True):
 class Neighbours(OtherShards, Permit, Protocol):
     """What the crawl of a shard needs of the others."""
 
-    note: Callable[[str], None]  # called with what the operator must know
-    regained: Callable[[], None]  # called when requests may be sent again
-    lost: Callable[[Exception], None]  # called when another process has this shard
-
     # The frontier
     @property
     def territory(self) -> Territory: ...
@@ -52,7 +48,8 @@ class Neighbours(OtherShards, Permit, Protocol):
     def answers(self) -> list[Capture | Failure]: ...  # to what `territory.asked` holds
     async def ended(self) -> bool: ...  # whether all shards are at their end; only for a shard that is idle
     @property
-    def may_work(self) -> bool: ...  # whether requests may be sent now; False: wait for `regained`
+    def may_work(self) -> bool: ...  # whether requests may be sent now
+    async def regained(self) -> None: ...  # returns when that has come back; an error if another process has the shard
     def may_use(self, address: str) -> bool: ...  # whether a request to it may be sent now
     def leave(self) -> None: ...  # the crawl was asked to end, and does not wait any more
     async def addresses(self) -> Addresses: ...  # returns when there is news

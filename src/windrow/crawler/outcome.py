@@ -51,11 +51,11 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What a worker read from a page."""
+    """The contents of a page that a worker has read; of any other answer, only the links."""
 
     links: tuple[Task, ...]
     refused: dict[str, int]
-    shape: int
+    shape: int = 0
     candidate: Candidate | None = None  # if the crawl extracts text
     charset: str = ""  # with which the page was decoded
 
@@ -146,18 +146,18 @@ def closed(task: Task, why: Reason, now: float) -> Outcome:
     return Outcome(task=task, reason=why, detail=_CLOSED.get(why, "the host was closed"), time=now)
 
 
-def forbidden(task: Task, known: Origin, clock: Clock) -> Outcome | None:
+def forbidden(task: Task, origin: Origin, clock: Clock) -> Outcome | None:
     """Return the outcome of a task that the robots.txt of its origin forbids; None if it may be requested."""
-    if known.access is Access.CLOSED:
-        why, detail = Reason.ROBOTS_UNREACHABLE, f"{known.name}/robots.txt is unavailable"
-    elif not known.rules:
+    if origin.access is Access.CLOSED:
+        why, detail = Reason.ROBOTS_UNREACHABLE, f"{origin.name}/robots.txt is unavailable"
+    elif not origin.rules:
         return None
     else:
-        allowed, detail = robots.parse(known.rules).decide(task.url.text[len(known.name) :])
+        allowed, detail = robots.parse(origin.rules).decide(task.url.text[len(origin.name) :])
         if allowed:
             return None
         why = Reason.ROBOTS
-    return Outcome(task=task, reason=why, detail=detail, time=clock.now(), rules=known.stamp)
+    return Outcome(task=task, reason=why, detail=detail, time=clock.now(), rules=origin.stamp)
 
 
 def out_of_scope(task: Task, scope: Scope, clock: Clock) -> Outcome | None:
@@ -166,6 +166,13 @@ def out_of_scope(task: Task, scope: Scope, clock: Clock) -> Outcome | None:
     if rule == takedown.RULE:
         rule = f"{rule} ({scope.takedown.find(task.url.text)})"
     return Outcome(task=task, reason=Reason.OUT_OF_SCOPE, detail=rule, time=clock.now()) if rule else None
+
+
+def of(answer: Capture | Failure, scope: Scope, most_redirects: int, rules: float = 0.0) -> Outcome:
+    """Return what an answer means, before its page is read. `rules`: the stamp of the origin that allowed it."""
+    if isinstance(answer, Failure):
+        return failed(answer, rules)
+    return answered(answer, scope, most_redirects, rules)
 
 
 def failed(failure: Failure, rules: float = 0.0) -> Outcome:
@@ -269,7 +276,7 @@ def followed(task: Task, links: Iterable[Link], scope: Scope, refused: dict[str,
     A link to another host brings that host's home page along, if `scope.homepages` is set: a host worth a link is worth
     a look, and its other pages can be found from its home page.
     """
-    found = []
+    tasks = []
     host = task.url.host
     others: dict[str, Task] = {}
     for link in links:
@@ -277,12 +284,12 @@ def followed(task: Task, links: Iterable[Link], scope: Scope, refused: dict[str,
         if isinstance(follow, str):
             refused[follow] = refused.get(follow, 0) + 1
         else:
-            found.append(follow)
+            tasks.append(follow)
             if follow.url.host != host:
                 others.setdefault(follow.url.host, follow)
     if others and scope.homepages:
-        found += [_home(other) for other in others.values()]
-    return tuple(_permitted(found, scope, refused) if scope.takedown else found)
+        tasks += [_home(other) for other in others.values()]
+    return tuple(_permitted(tasks, scope, refused) if scope.takedown else tasks)
 
 
 def _permitted(tasks: list[Task], scope: Scope, refused: dict[str, int]) -> list[Task]:
@@ -293,12 +300,12 @@ def _permitted(tasks: list[Task], scope: Scope, refused: dict[str, int]) -> list
     return left
 
 
-def embedded(task: Task, found: Iterable[Url], scope: Scope, refused: dict[str, int]) -> tuple[Task, ...]:
+def embedded(task: Task, requisites: Iterable[Url], scope: Scope, refused: dict[str, int]) -> tuple[Task, ...]:
     """Return the tasks for a page's requisites; count those of too many in a row in `refused`."""
-    tasks = [scope.embed(task, url) for url in found]
-    for rule in (one for one in tasks if isinstance(one, str)):
+    tasks = [scope.embed(task, url) for url in requisites]
+    for rule in (result for result in tasks if isinstance(result, str)):
         refused[rule] = refused.get(rule, 0) + 1
-    return tuple([one for one in tasks if isinstance(one, Task)])
+    return tuple([result for result in tasks if isinstance(result, Task)])
 
 
 def _home(task: Task) -> Task:

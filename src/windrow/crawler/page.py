@@ -1,98 +1,122 @@
 """The life of a page, from its lease to its line in the log. Read this first.
 
-`live` is the whole of it. A visit runs one page after another: it starts the life of the next page when the host is
-free again, while a worker still reads the last one.
+`live` is the part of it that keeps the host busy, `finish` is the rest. A visit begins the life of the next page when
+`live` has returned, while a worker still reads this one.
 """
 
 import msgspec
 
+from windrow import origin as origins
 from windrow import urls
-from windrow.archive import Members
 from windrow.crawler import file
 from windrow.crawler import outcome as outcomes
+from windrow.crawler.guest import FindLinks, PageLinks, Source
 from windrow.crawler.machine.clock import steady
 from windrow.crawler.outcome import Outcome, Reading
-from windrow.crawler.visit import Stations, Visit
+from windrow.crawler.session import Session
+from windrow.crawler.visit import Rest, Then, Visit
 from windrow.crawler.workers.wire import Lost
 from windrow.decide import Candidate
 from windrow.frontier.policy import retry
+from windrow.frontier.policy.scope import Scope
 from windrow.records import Capture, Failure, Kind, Origin, Reason, Task
 from windrow.refine import Refined
 
 
-async def live(task: Task, visit: Visit) -> None:
-    """Request a page, read it, judge it and record it. If it returns before `host_is_free`, the task was not run."""
-    stations = visit.stations
+async def live(task: Task, visit: Visit, source: Source) -> Then | Rest:
+    """Request a page, and record what became of it; if it was answered, return what is left to be done with it."""
+    session = visit.session
     # 1 to 4. Whether it may be requested, and when.
-    origin = await cleared(task, task, visit)
-    if origin is None:
-        return
+    origin = await cleared(task, source.plain(task), visit)
+    if isinstance(origin, Then):
+        return origin
 
     # 5. The request. The client answers with a Capture or a Failure, whatever the server does.
-    answer = await visit.request(task)
-    if isinstance(answer, Capture) and (text := outcomes.session_redirect(answer)):
-        answer = await _follow_session(answer, text, visit)
+    answer = await source.request(task, origin, visit)
     if answer is None:  # our own network failed, not the host
-        return stations.in_flight.give_back(page=True)
+        session.in_flight.give_back(page=True)
+        return Then.BACK
 
     # 6. An outcome other than a page is recorded before the next request: the host may need a pause.
-    outcome = understood(answer, origin, visit)
-    if outcome.reason is not Reason.OK or isinstance(answer, Failure):
-        stations.in_flight.pages -= 1
-        members = stations.recorder.compress(answer) if isinstance(answer, Capture) else None
-        await stations.recorder.record(outcome, members)
-        return visit.host_is_free(pause=retry.pauses(outcome.reason))
+    outcome = answer if isinstance(answer, Outcome) else _understood(answer, task, origin, visit)
+    if outcome.reason is not Reason.OK or not isinstance(answer, Capture):
+        session.in_flight.pages -= 1
+        reading = Reading(*await source.links(outcome, None, session.scope))
+        await session.recorder.record(outcome, answer if isinstance(answer, Capture) else None, reading)
+        return Then.PAUSE if retry.pauses(outcome.reason) else Then.NEXT
 
-    # 7 and 8. The host is free, and what the page holds is found.
-    members, refined = await read(answer, origin, visit)
+    # 7. The host is free for the next request; the rest needs no network.
+    visit.stations.probes.count(origin)
+    return finish(outcome, answer, origin, session, source.links)
+
+
+async def finish(outcome: Outcome, answer: Capture, origin: Origin, session: Session, find: FindLinks) -> None:
+    """Read a page that was answered, and record it."""
+    # 8. The archive compresses the records, a worker process finds links, text and a verdict.
+    size = len(answer.body) + len(answer.raw)
+    session.in_flight.hold(size)
+    members = session.recorder.compress(answer)
+    refined = await session.pool.refine(answer, _sketch(origin))
+    session.in_flight.let_go(size)
 
     # 9. In the order of `seq`: duplicates are decided, then archive, frontier, corpus and log get their part.
+    links, refused = await find(outcome, refined, session.scope)
     if isinstance(refined, Lost):
         outcome = msgspec.structs.replace(outcome, reason=refined.reason, detail=refined.detail)
-        return stations.recorder.record_page(outcome, members, None)
-    refused_links = dict(refined.refused)
-    # A frame of another site was requested for the sake of the page around it: neither its links nor its text count.
-    links = () if task.embed else outcomes.followed(task, refined.links, stations.scope, refused_links)
-    if refined.embeds:
-        links = outcomes.embedded(task, refined.embeds, stations.scope, refused_links) + links
-    judged = None if task.embed else candidate(task, answer, members, refined, origin)
-    stations.recorder.record_page(
-        outcome, members, Reading(links, refused_links, refined.shape, judged, refined.charset)
-    )
+        return session.recorder.record_page(outcome, members, Reading(links, refused))
+    candidate = None
+    if refined.verdict is not None and not outcome.task.embed:  # a frame of another site is not read for its text
+        candidate = Candidate(
+            url=outcome.task.url,
+            digest=members.digest,
+            ip=answer.ip,
+            time=answer.time,
+            refined=refined,
+            origin=origin,
+            truncated=answer.truncated,
+        )
+    reading = Reading(links, refused, refined.shape, candidate, refined.charset)
+    session.recorder.record_page(outcome, members, reading)
 
 
-async def read(answer: Capture, origin: Origin, visit: Visit) -> tuple[Members, Refined | Lost]:
-    """Free the host of a page that was answered; return its records for the archive, and what the page holds."""
-    stations = visit.stations
-    # 7. The host is free for the next request; the rest needs no network.
-    stations.probes.count(origin)
-    held = len(answer.body) + len(answer.raw)
-    stations.in_flight.hold(held)
-    visit.host_is_free()
+class OwnPages:
+    """The pages that the crawl itself requests. Implements `guest.Source`."""
 
-    # 8. The archive compresses the records, a worker process finds links, text and a verdict.
-    members = stations.recorder.compress(answer)
-    refined = await stations.pool.refine(answer, visit.sketch(origin))
-    stations.in_flight.let_go(held)
-    return members, refined
+    def plain(self, task: Task) -> Task:
+        return task
+
+    async def request(self, task: Task, origin: Origin, visit: Visit) -> Capture | Failure | None:
+        answer = await visit.request(task)
+        if isinstance(answer, Capture) and (text := outcomes.session_redirect(answer)):
+            return await _follow_session(answer, text, visit)
+        return answer
+
+    async def links(self, outcome: Outcome, refined: Refined | Lost | None, scope: Scope) -> PageLinks:
+        if not isinstance(refined, Refined):
+            return outcome.links, outcome.refused
+        task, refused = outcome.task, dict(refined.refused)
+        # A frame of another site was requested for the sake of the page around it: its links do not count.
+        links = () if task.embed else outcomes.followed(task, refined.links, scope, refused)
+        if refined.embeds:
+            links = outcomes.embedded(task, refined.embeds, scope, refused) + links
+        return links, refused
 
 
-async def cleared(task: Task, url_task: Task, visit: Visit) -> Origin | None:
-    """Wait until a page may be requested; return its origin, None if it may not: it is recorded, or goes back.
+async def cleared(task: Task, plain: Task, visit: Visit) -> Origin | Then:
+    """Wait until a page may be requested; return its origin, or what follows: it is recorded, or goes back.
 
-    `url_task` has the URL that the rules are about; it is the same, unless the URL of the task only names a request.
+    `plain` has the URL that the rules are about; it is the same, unless the URL of the task only names a request.
     """
-    stations = visit.stations
+    session = visit.session
     # 1. The scope may have changed since the page was admitted, and robots.txt may disallow it: no request then.
     origin = visit.origin(task)
-    refusal = refused(url_task, origin, stations)
+    refusal = _refused(plain, origin, session)
     if refusal is not None:
-        await stations.recorder.record(msgspec.structs.replace(refusal, task=task))
-        visit.host_is_free()
-        return None
+        await session.recorder.record(msgspec.structs.replace(refusal, task=task))
+        return Then.NEXT
 
     # 2. An origin that has given some pages is asked once how it says "not found".
-    if stations.probes.due(origin):
+    if visit.stations.probes.due(origin):
         await file.probe(origin, visit)
         origin = visit.origin(task)
 
@@ -100,42 +124,31 @@ async def cleared(task: Task, url_task: Task, visit: Visit) -> Origin | None:
     await visit.wait_until_due()
     closing = visit.closed(task)
     if closing is not None:
-        await stations.recorder.record(outcomes.closed(task, closing, stations.clock.now()))
-        visit.host_is_free()
-        return None
+        await session.recorder.record(outcomes.closed(task, closing, session.clock.now()))
+        return Then.NEXT
 
     # 4. Back-pressure: no more requests than can be committed. A crawl that ends or pauses gives the task back.
-    return origin if await visit.may_request(page=True) else None
+    return origin if await visit.may_request(page=True) else Then.BACK
 
 
-def candidate(task: Task, answer: Capture, members: Members, refined: Refined, origin: Origin) -> Candidate | None:
-    """Return a page for the decision about its text; None if no judge has seen any."""
-    if refined.verdict is None:
-        return None
-    return Candidate(
-        url=task.url,
-        digest=members.digest,
-        ip=answer.ip,
-        time=answer.time,
-        refined=refined,
-        origin=origin,
-        truncated=answer.truncated,
-    )
-
-
-def refused(task: Task, origin: Origin, stations: Stations) -> Outcome | None:
+def _refused(task: Task, origin: Origin, session: Session) -> Outcome | None:
     """Return the outcome of a task that must not be requested: by the scope as it is now, or by robots.txt."""
-    refusal = outcomes.out_of_scope(task, stations.scope, stations.clock)
-    return refusal or outcomes.forbidden(task, origin, stations.clock)
+    refusal = outcomes.out_of_scope(task, session.scope, session.clock)
+    return refusal or outcomes.forbidden(task, origin, session.clock)
 
 
-def understood(answer: Capture | Failure, origin: Origin, visit: Visit) -> Outcome:
-    """Return what the answer means for the task."""
-    answer = steady(answer, visit.last)
-    if isinstance(answer, Failure):
-        return outcomes.failed(answer, origin.stamp)
-    stations = visit.stations
-    return outcomes.answered(answer, stations.scope, stations.options.fetch.max_redirects, origin.stamp)
+def _understood(answer: Capture | Failure, task: Task, origin: Origin, visit: Visit) -> Outcome:
+    """Return what the answer means for the task. A guest, or a client, may have requested its plain form."""
+    session = visit.session
+    most = session.options.fetch.max_redirects
+    outcome = outcomes.of(steady(answer, visit.last), session.scope, most, rules=origin.stamp)
+    return outcome if outcome.task is task else msgspec.structs.replace(outcome, task=task)
+
+
+def _sketch(origin: Origin) -> str:
+    """Return the sketch of the page that an origin sends instead of "not found"; "" if none is known."""
+    probed = origin.files.get(origins.SOFT_404)
+    return probed.text if probed is not None else ""
 
 
 async def _follow_session(hop: Capture, text: str, visit: Visit) -> Capture | Failure | None:
@@ -143,15 +156,15 @@ async def _follow_session(hop: Capture, text: str, visit: Visit) -> Capture | Fa
 
     The two have one canonical URL. Admitted as a link it would be known already, and the page would never be fetched.
     """
-    stations = visit.stations
+    session = visit.session
     there = msgspec.structs.replace(hop.task, url=msgspec.structs.replace(hop.task.url, text=text))
     origin = visit.origins.get(urls.origin(text))
-    if origin is None or refused(there, origin, stations) is not None:
+    if origin is None or _refused(there, origin, session) is not None:
         return hop
     await visit.wait_until_due()
     if not await visit.may_request(page=False, begun=True):
         return hop
     first = msgspec.structs.replace(hop, task=msgspec.structs.replace(hop.task, kind=Kind.SESSION_REDIRECT))
-    outcome = understood(first, visit.origin(hop.task), visit)
-    await stations.recorder.record(outcome, stations.recorder.compress(first))
+    outcome = _understood(first, first.task, visit.origin(hop.task), visit)
+    await session.recorder.record(outcome, first)
     return await visit.request(hop.task, text)

@@ -21,9 +21,9 @@ from windrow.corpus.shards import Shards
 from windrow.crawler import outcome as outcomes
 from windrow.crawler.commit import Files, GroupCommit
 from windrow.crawler.machine.disk import Disk
-from windrow.crawler.neighbours import Neighbours
+from windrow.crawler.observer import Driver
 from windrow.crawler.outcome import Archived, Outcome, Reading
-from windrow.crawler.recover import Resumed
+from windrow.crawler.recover import Opened
 from windrow.crawler.revisits import Revisits
 from windrow.crawler.serial import Serial
 from windrow.decide import Candidate, Decider, Decision
@@ -31,7 +31,7 @@ from windrow.dedup.seen import REDO, Seen
 from windrow.judge.focus.relevance import PERPLEXITY, RELEVANCE
 from windrow.judge.language import codes
 from windrow.log.writer import Log
-from windrow.records import Arrival, Capture, Order, Receipt, Report, Task
+from windrow.records import Arrival, Capture, Failure, Order, Receipt, Task
 
 _T = TypeVar("_T")
 
@@ -39,12 +39,12 @@ _T = TypeVar("_T")
 class Recorder:
     """Owns the files of a crawl: archive, corpus, n-grams and log."""
 
-    def __init__(
-        self, directory: Path, options: Config, resumed: Resumed, disk: Disk, neighbours: Neighbours | None = None
-    ) -> None:
+    def __init__(self, opened: Opened, disk: Disk, driver: Driver) -> None:
+        directory, options, resumed = opened.directory, opened.options, opened.resumed
         self._frontier = resumed.frontier
         self._disk = disk
-        self._serial = Serial(self._failed)
+        self._driver = driver
+        self._serial = Serial(driver.broken)
         self._seq = resumed.seq
         self._writer = archive.Writer(directory, options.archive, options.crawl.node, warcinfo(directory, options))
         if not resumed.apart:
@@ -62,17 +62,12 @@ class Recorder:
         self._decider = Decider(options.signals, self._frontier.first_seen, mark)
         files: list[Files] = [each for each in (self._writer, self._shards, self._seen) if each is not None]
         journal = Log(directory / "log", resumed.position, resumed.apart)
-        self.commits = GroupCommit(resumed.frontier, journal, files, self._serial, disk)
-        self.commits.others = self.commits.permit = neighbours
+        others = opened.neighbours
+        self.commits = GroupCommit(resumed.frontier, journal, files, self._serial, disk, others, permit=others)
         self.commits.written.lengths.update(resumed.files)
-        self.watch: Callable[[Receipt], None] = lambda receipt: None  # called with the frontier's answer to each report
-        self.failed: Callable[[Exception], None] = lambda error: None  # called if nothing more can be recorded
 
     def start(self) -> None:
         self._serial.start()
-
-    def _failed(self, error: Exception) -> None:
-        self.failed(error)
 
     def compress(self, capture: Capture) -> Members:
         """Return a capture's records, complete but for their place; a revisit if the payload is archived already."""
@@ -93,11 +88,14 @@ class Recorder:
         self.commits.note_arrival(admitted, arrival.got)
         return admitted
 
-    async def record(self, outcome: Outcome, members: Members | None = None) -> None:
+    async def record(
+        self, outcome: Outcome, answer: Capture | Failure | None = None, reading: Reading | None = None
+    ) -> None:
         """Record what became of a task. When this returns, the frontier knows; the next commit makes it durable."""
-        await self._serial.run(self._record(outcome, members, None))
+        members = self.compress(answer) if isinstance(answer, Capture) else None
+        await self._serial.run(self._record(outcome, members, reading))
 
-    def record_page(self, outcome: Outcome, members: Members, reading: Reading | None) -> None:
+    def record_page(self, outcome: Outcome, members: Members, reading: Reading) -> None:
         """Record a page that was read. Nothing waits for it: its host was free before."""
         self._serial.put(self._record(outcome, members, reading))
 
@@ -105,7 +103,7 @@ class Recorder:
         """Let the frontier carry out an order, or its next part. Only between two frames, see `GroupCommit.between`."""
         carried = await self._until_room(lambda: self._frontier.carry_out(order, now))
         self.commits.note_order(carried.order)
-        self.watch(Receipt((), carried.closings))
+        self._driver.recorded(Receipt((), carried.closings))
 
     async def add_now(self, tasks: list[Task], refused: dict[str, int]) -> list[Task]:
         """Admit tasks between two frames; count those that were not admitted in `refused`, by rule."""
@@ -127,22 +125,13 @@ class Recorder:
         decision = await self._decide(candidate) if candidate is not None else None
         archived = self._archive(outcome, members, _noted(reading, decision)) if members is not None else None
         report = outcomes.report(outcome, reading, decision, archived)
-        receipt = await self._ack(report)
+        receipt = await self._until_room(lambda: self._frontier.ack((report,)))
         if decision is not None and decision.draft is not None and self._shards is not None:
             assert candidate is not None and members is not None and archived is not None
             record = f"<urn:uuid:{members.id.decode()}>"
             self._shards.append(decision.language, decide.line(decision, candidate, archived.place, record))
         self.commits.note(receipt.entries[0], outcome.requested)
-        self.watch(receipt)
-
-    async def _ack(self, report: Report) -> Receipt:
-        """Ack a report, again and again while the disk is full: after OSError the frontier has changed nothing."""
-        while True:
-            try:
-                return await self._frontier.ack((report,))
-            except OSError as error:
-                self._disk.hold(error)
-                await asyncio.sleep(1.0)
+        self._driver.recorded(receipt)
 
     async def _decide(self, candidate: Candidate) -> Decision:
         verdict = candidate.refined.verdict

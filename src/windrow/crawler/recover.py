@@ -10,7 +10,7 @@ import fcntl
 import os
 import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +18,7 @@ import msgspec
 
 from windrow import files, frontier, log, origin
 from windrow.config import Config, ConfigError
+from windrow.crawler.machine.clock import Clock
 from windrow.crawler.neighbours import Neighbours
 from windrow.frontier import DurableFrontier
 from windrow.judge.language import codes
@@ -40,6 +41,18 @@ class Resumed(msgspec.Struct):
     apart: bool  # another process may still write to these files: begin others
     replayed: int  # frames of the log
     torn: list[str]  # what was moved aside, one sentence each
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """A crawl directory that this process holds, brought to its last commit; see `session.opened`."""
+
+    directory: Path
+    start: Config  # of crawl.toml and the command line
+    given: Collection[str]  # the names that the command line sets
+    options: Config  # in force: `start` with what orders have set
+    clock: Clock
+    resumed: Resumed
+    neighbours: Neighbours | None = None  # the other shards, if it is the directory of a shard
 
 
 @contextmanager
@@ -74,12 +87,12 @@ def _take(handle: int) -> bool:
 def check_version(directory: Path) -> None:
     """Refuse a directory that a newer Windrow wrote; mark a new one."""
     path = directory / "version"
-    found = path.read_text(errors="replace").strip() if path.exists() else ""
-    if not found:
+    written = path.read_text(errors="replace").strip() if path.exists() else ""
+    if not written:
         files.write(path, f"{_VERSION}\n".encode())
-    elif found != _VERSION:
+    elif written != _VERSION:
         raise ConfigError(
-            f"{path} says {found!r}, but this Windrow writes crawl directories of version {_VERSION}; "
+            f"{path} says {written!r}, but this Windrow writes crawl directories of version {_VERSION}; "
             "use a newer Windrow"
         )
 
@@ -164,10 +177,10 @@ def _cut_log(directory: Path, position: log.Position) -> list[str]:
     """Move aside what follows the last whole frame: a frame cut short does not exist."""
     name, offset = position
     torn = []
-    for found in log.names(directory / "log"):
-        path = directory / "log" / found
-        end = log.ends(directory / "log", found) if found < name else None
-        keep = offset if found == name else 0 if found > name else path.stat().st_size if end is None else end
+    for file in log.names(directory / "log"):
+        path = directory / "log" / file
+        end = log.ends(directory / "log", file) if file < name else None
+        keep = offset if file == name else 0 if file > name else path.stat().st_size if end is None else end
         lost = log.lost_frame(path, keep) if end is None else None
         if lost is not None:
             raise ConfigError(
@@ -175,7 +188,7 @@ def _cut_log(directory: Path, position: log.Position) -> list[str]:
                 f"a copy, or give up what follows with: truncate -s {keep} {path}"
             )
         torn += _cut(directory, path, keep)
-        if not keep and found != name:
+        if not keep and file != name:
             path.unlink(missing_ok=True)
     return torn
 

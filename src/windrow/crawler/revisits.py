@@ -17,13 +17,15 @@ class Revisits:
     @classmethod
     def of(cls, directory: Path) -> "Revisits":
         """Return the payloads that the log of a crawl reports."""
-        known, gone = cls(), log.purged(directory / "log")
+        revisits, gone = cls(), log.purged(directory / "log")
         for frame, _ in log.frames(directory / "log"):
             for report in [entry.report for entry in frame.entries]:
                 note = gone.get(report.task.url.text) if gone else None
                 if report.place is not None and (note is None or note.frame < frame.number):
-                    known.note(report.digest, Earlier(report.task.url.text, report.time - report.seconds, report.place))
-        return known
+                    revisits.note(
+                        report.digest, Earlier(report.task.url.text, report.time - report.seconds, report.place)
+                    )
+        return revisits
 
     def get(self, digest: str) -> Earlier | None:
         return self._captures.get(digest)

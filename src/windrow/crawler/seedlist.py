@@ -47,9 +47,9 @@ def _without(out: Mapping[Task, str], tasks: Sequence[Task], counts: dict[str, i
     return [task for task in tasks if task not in out]
 
 
-def describe(found: Sequence[Refused], total: int, options: Config) -> str:
+def describe(seeds: Sequence[Refused], total: int, options: Config) -> str:
     """Return a note about refused seeds: how many, the first few with their rules, and how to list all."""
-    first = [f"{task.url.text}: {rules.refusal(rule, options)}" for task, rule in found[:NAMED]]
-    rest = f"; and {len(found) - NAMED:,} more: windrow list DIR --refused-seeds" if len(found) > NAMED else ""
-    verb = "is" if len(found) == 1 else "are"
-    return f"{len(found):,} of {count(total, 'seed')} {verb} refused by [scope]: {'; '.join(first)}{rest}"
+    first = [f"{task.url.text}: {rules.refusal(rule, options)}" for task, rule in seeds[:NAMED]]
+    rest = f"; and {len(seeds) - NAMED:,} more: windrow list DIR --refused-seeds" if len(seeds) > NAMED else ""
+    verb = "is" if len(seeds) == 1 else "are"
+    return f"{len(seeds):,} of {count(total, 'seed')} {verb} refused by [scope]: {'; '.join(first)}{rest}"

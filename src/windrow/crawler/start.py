@@ -1,20 +1,19 @@
-"""Starts the crawl of a directory: checks, the lock, recovery, and then the crawl itself."""
+"""Starts the crawl of a directory: checks, and then the crawl itself."""
 
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Collection, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
 import uvloop
 
-from windrow import takedown
 from windrow.config import Config
-from windrow.crawler import recover
-from windrow.crawler.checks import check_alone, check_contact, check_judges, check_space
+from windrow.crawler import session
+from windrow.crawler.checks import check_alone, check_contact, check_judges
 from windrow.crawler.ending import Ending
-from windrow.crawler.loop import Crawl
-from windrow.crawler.machine.clock import Clock
+from windrow.crawler.guest import Guest
+from windrow.crawler.loop import Crawl as Crawl
+from windrow.crawler.loop import Observer as Observer
 from windrow.crawler.neighbours import Neighbours
-from windrow.crawler.orders import take
 from windrow.frontier import seeds
 from windrow.records import Task
 
@@ -24,39 +23,34 @@ _T = TypeVar("_T")
 async def run(
     directory: Path,
     options: Config,
-    watch: Callable[[Crawl, recover.Resumed], None],
+    observer: Observer,
     given: Collection[str] = (),
     neighbours: Neighbours | None = None,
+    guest: Guest | None = None,
 ) -> Ending:
-    """Run or resume the crawl of a directory until it ends; `watch` gets it once it is set up.
+    """Run or resume the crawl of a directory until it ends.
 
     `given`: the names of options that the command line sets. They hold instead of those that orders have set.
-    `neighbours`: the other shards, if the directory is one shard of a crawl.
+    `neighbours`: the other shards, if the directory is one shard of a crawl. `guest`: it adds the seeds.
     """
     if neighbours is None:
         check_alone(directory)
-    tasks = check(directory, options)
-    with recover.lock(directory):
-        takedown.check_purged(directory)
-        check_space(options, directory)
-        clock = Clock(recover.last_commit(directory))
-        if neighbours is not None:
-            neighbours.start(clock.now)
-        resumed = await recover.resume(directory, options, clock.now(), neighbours)
-        try:
-            crawl = Crawl(directory, take.StartOptions(options, given), resumed, clock, neighbours)
-        except BaseException:
-            await resumed.frontier.close()
-            raise
-        watch(crawl, resumed)
+    tasks = _seeds(directory, options) if guest is None else []
+    async with session.opened(directory, options, given, neighbours) as opened:
+        crawl = Crawl(opened, observer, guest)
+        observer.begun(crawl, opened.resumed)
         return await crawl.run(tasks)
 
 
-def check(directory: Path, options: Config) -> list[Task]:
-    """Return the seeds of a crawl; ConfigError if it cannot be started with them or with its options."""
+def check(directory: Path, options: Config) -> None:
+    """Refuse a crawl that cannot be started with its seeds or its options: ConfigError."""
+    _seeds(directory, options)
+    check_judges(options)
+
+
+def _seeds(directory: Path, options: Config) -> list[Task]:
     tasks = seeds.tasks(seeds.read(directory / options.crawl.seeds))
     check_contact(options, tasks)
-    check_judges(options)
     return tasks
 
 

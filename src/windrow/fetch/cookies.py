@@ -40,14 +40,14 @@ class Cookies:
         """Return the value of the Cookie header of a request, the cookies of longer paths first; "" for none."""
         if not self._by_domain:
             return ""
-        found: list[Cookie] = []
+        sent: list[Cookie] = []
         name, exact = host, True
         while name:
             cookies = self._by_domain.get(name, ())
-            found += [cookie for cookie in cookies if cookie.goes_to(exact, scheme, path, now)]
+            sent += [cookie for cookie in cookies if cookie.goes_to(exact, scheme, path, now)]
             name, exact = name.partition(".")[2], False
-        found.sort(key=lambda cookie: -len(cookie.path))
-        return "; ".join(cookie.pair for cookie in found)
+        sent.sort(key=lambda cookie: -len(cookie.path))
+        return "; ".join(cookie.pair for cookie in sent)
 
 
 def read(path: Path) -> dict[str, list[Cookie]]:
@@ -59,7 +59,7 @@ def read(path: Path) -> dict[str, list[Cookie]]:
         raise config.ConfigError(
             f"fetch.cookies_file: cannot read {path} ({reason}); give a cookies.txt in Netscape's format, or none"
         ) from None
-    found: dict[str, list[Cookie]] = {}
+    by_domain: dict[str, list[Cookie]] = {}
     for number, line in enumerate(lines, 1):
         line = line.removeprefix(_HTTP_ONLY)
         if not line.strip() or line.startswith("#"):
@@ -67,8 +67,8 @@ def read(path: Path) -> dict[str, list[Cookie]]:
         cookie = _cookie(line)
         if cookie is None:
             raise config.ConfigError(f"{path}, line {number}: not a cookie; {_FIX}")
-        found.setdefault(line.partition("\t")[0].lower().lstrip("."), []).append(cookie)
-    return found
+        by_domain.setdefault(line.partition("\t")[0].lower().lstrip("."), []).append(cookie)
+    return by_domain
 
 
 def _cookie(line: str) -> Cookie | None:

@@ -55,8 +55,8 @@ class _Known(NamedTuple):
 
 def system(host: str) -> list[str]:
     """Return all addresses of a name, from the system's resolver."""
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 class Resolver:
@@ -79,11 +79,11 @@ class Resolver:
         local = self._local(name)
         if local is not None:
             return msgspec.structs.replace(local, source="local")
-        known = self._known.get(name)
-        if known is not None and known.since <= now < known.until:
-            return msgspec.structs.replace(known.answer, ttl=known.until - now, source="cache")
+        earlier = self._known.get(name)
+        if earlier is not None and earlier.since <= now < earlier.until:
+            return msgspec.structs.replace(earlier.answer, ttl=earlier.until - now, source="cache")
         if name not in self._asking:
-            self._asking[name] = asyncio.create_task(self._ask(name, now, known.failures if known else 0))
+            self._asking[name] = asyncio.create_task(self._ask(name, now, earlier.failures if earlier else 0))
         return await asyncio.shield(self._asking[name])
 
     async def ask(self, host: str) -> Resolved:
@@ -141,30 +141,30 @@ class Resolver:
         future: asyncio.Future[list[str]] = loop.create_future()
 
         def work() -> None:
-            found: list[str] | Exception
+            answer: list[str] | Exception
             try:
-                found = self._lookup(name)
+                answer = self._lookup(name)
             except Exception as error:  # passed to the waiting coroutine: a thread has no other caller
-                found = error
+                answer = error
             with contextlib.suppress(RuntimeError):  # the loop is closed: no coroutine waits
-                loop.call_soon_threadsafe(self._deliver, future, found)
+                loop.call_soon_threadsafe(self._deliver, future, answer)
 
         threading.Thread(target=work, name=f"resolve {name}", daemon=True).start()
         return await future
 
-    def _deliver(self, future: asyncio.Future[list[str]], found: list[str] | Exception) -> None:
+    def _deliver(self, future: asyncio.Future[list[str]], answer: list[str] | Exception) -> None:
         """Deliver a result. Only now another look-up may start, so that abandoned look-ups count among the threads."""
         self._room.release()
         if future.done():
             return
-        if isinstance(found, Exception):
-            future.set_exception(found)
+        if isinstance(answer, Exception):
+            future.set_exception(answer)
         else:
-            future.set_result(found)
+            future.set_result(answer)
 
-    def _checked(self, found: list[str]) -> Resolved:
+    def _checked(self, answer: list[str]) -> Resolved:
         """Return the first allowed address, IPv4 before IPv6: a host with a broken AAAA record stays reachable."""
-        addresses = [pair for text in found[:MOST_ADDRESSES] if (pair := address.split(text))]
+        addresses = [pair for text in answer[:MOST_ADDRESSES] if (pair := address.split(text))]
         addresses.sort(key=lambda pair: ":" in pair[0])
         for ip, port in addresses:
             if address.allowed(ip, self._fetch.allow_private, self._loopback_only):
@@ -176,9 +176,9 @@ class Resolver:
         detail = f"connecting to {addresses[0][0]} is not allowed{why}"
         return Resolved("", self._fetch.dns_ttl, Reason.BLOCKED_ADDRESS, detail)
 
-    def _remember(self, name: str, known: _Known) -> None:
+    def _remember(self, name: str, answer: _Known) -> None:
         self._known.pop(name, None)
-        self._known[name] = known
+        self._known[name] = answer
         if len(self._known) > REMEMBERED:
             del self._known[next(iter(self._known))]
 
@@ -194,8 +194,8 @@ def stays_home(hosts: dict[str, str] | None, host: str) -> bool:
     """
     name = _plain(host)
     listed = _listed(hosts, name) if hosts is not None else None
-    place = address.split(listed or ("127.0.0.1" if name == "localhost" else name))
-    return place is not None and address.allowed(place[0], private=True, loopback_only=True)
+    pair = address.split(listed or ("127.0.0.1" if name == "localhost" else name))
+    return pair is not None and address.allowed(pair[0], private=True, loopback_only=True)
 
 
 def listed_hosts(fetch: config.FetchOptions) -> dict[str, str] | None:
@@ -237,8 +237,8 @@ def _fault(words: list[str]) -> str:
 
 def _listed(hosts: dict[str, str], name: str) -> str | None:
     """Return the address of a name, or of the longest wildcard above it; None if there is neither."""
-    found = hosts.get(name)
-    while found is None and (dot := name.find(".")) >= 0:
+    listed = hosts.get(name)
+    while listed is None and (dot := name.find(".")) >= 0:
         name = name[dot + 1 :]
-        found = hosts.get("*." + name)
-    return found
+        listed = hosts.get("*." + name)
+    return listed

@@ -8,7 +8,7 @@ that made it. Import a record from here: `from windrow.records import Task`.
 
 from windrow.records.document import Document, DocumentPlace
 from windrow.records.evaluation import CrawlEvaluation, EvaluationRow, HeldOutFit
-from windrow.records.exchange import Capture, Failure, Place
+from windrow.records.exchange import Capture, Failure, Header, Place, Rendered, Request
 from windrow.records.frame import Frame
 from windrow.records.lease import Access, Closing, FileState, Grant, Lease, Origin, OriginFile
 from windrow.records.order import Carried, Controls, Order
@@ -40,6 +40,7 @@ __all__ = [
     "FileState",
     "Frame",
     "Grant",
+    "Header",
     "HeldOutFit",
     "History",
     "Kind",
@@ -57,7 +58,9 @@ __all__ = [
     "Place",
     "Reason",
     "Receipt",
+    "Rendered",
     "Report",
+    "Request",
     "Signal",
     "Task",
     "Url",

@@ -1,8 +1,32 @@
-"""The answer to a request, a capture or a failure, and where the archive keeps it."""
+"""A request, the answer to it, a capture or a failure, and where the archive keeps it."""
 
 import msgspec
 
 from windrow.records.task import Reason, Task
+
+Header = tuple[str, str]  # name and value of a field
+
+
+class Request(msgspec.Struct, frozen=True, gc=False):
+    """What a client is to request: one URL, at one address."""
+
+    task: Task
+    address: str  # that of the lease
+    headers: tuple[Header, ...] = ()  # fields of this request, besides those of every request
+    text: str = ""  # the URL to request, if it is not the canonical one of the task
+    limit: int = 0  # the most bytes of body to receive; 0: fetch.max_bytes
+
+    @property
+    def url(self) -> str:
+        return self.text or self.task.url.text
+
+
+class Rendered(msgspec.Struct, frozen=True, gc=False):
+    """A page as a browser shows it when its scripts have run."""
+
+    html: bytes  # the document, as UTF-8
+    time: float  # epoch seconds when it was taken, whole milliseconds
+    software: str  # the browser, with its version
 
 
 class Capture(msgspec.Struct, frozen=True, gc=False):
@@ -22,6 +46,7 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
     downloaded: int = 0  # bytes of header and body on the wire
     encoded: bool = False  # the body could not be decoded and is stored as received
     raw: bytes = b""  # the body with its content coding, if that form is stored (fetch.raw_bodies)
+    rendered: Rendered | None = None  # of a client that renders pages; not archived yet, see decision 50
 
     @property
     def stored(self) -> bytes:
@@ -41,12 +66,12 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
     def headers(self, name: str) -> list[str]:
         """Return every value of this header, in order, stripped."""
         wanted = name.lower().encode("latin-1")
-        found = []
+        values = []
         for line in self.head.split(b"\r\n")[1:]:
             field, colon, value = line.partition(b":")
             if colon and field.strip().lower() == wanted:
-                found.append(value.strip().decode("latin-1"))
-        return found
+                values.append(value.strip().decode("latin-1"))
+        return values
 
 
 class Failure(msgspec.Struct, frozen=True, gc=False):

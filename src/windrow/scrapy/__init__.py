@@ -5,9 +5,9 @@ a request down, `captures` makes Windrow's record of a response. `scheduler` and
 Scrapy calls us; `backend` says what stands behind them, and `engine` holds the few things that Scrapy keeps to itself.
 
 Two backends. `ordered` is a crawl of its own directory, on Scrapy's event loop: the frontier decides what is requested
-and when, and the log is the truth. Scrapy is its guest (`crawl.guest`): it sends the requests (`exchanges`) and its
-spider finds the links (`found`); `life` is the life of such a page. `fifo` is a queue in Redis that several spiders in
-several processes share, first in, first out.
+and when, and the log is the truth. Scrapy is its guest (`crawler.guest`), of which `pages` says what is different: it
+sends the requests (`exchanges`) and its spider finds the links (`found`). `fifo` is a queue in Redis that several
+spiders in several processes share, first in, first out.
 
 `archive` records the responses of any spider as a crawl records its pages; `archiving` is the middleware for it.
 

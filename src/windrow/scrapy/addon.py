@@ -30,8 +30,8 @@ class Addon:
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", SpiderMiddleware, BESIDE_ENGINE)
         if ours.order(settings) == "fifo":
             if settings.get("WINDROW_DIR"):
-                place = BESIDE_DOWNLOADER - 1
-                settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", ArchiveMiddleware, place)
+                before = BESIDE_DOWNLOADER - 1
+                settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", ArchiveMiddleware, before)
         else:
             for name, value in _WINDROW_DOES.items():
                 settings.set(name, value, _FORCED)

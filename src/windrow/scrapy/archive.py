@@ -11,31 +11,23 @@ from pathlib import Path
 
 import msgspec
 
-from windrow import takedown, urls
+from windrow import urls
 from windrow.config import Config
-from windrow.crawler import checks, page, recover
 from windrow.crawler import outcome as outcomes
-from windrow.crawler.cadence import Cadence
-from windrow.crawler.machine.clock import Clock
-from windrow.crawler.machine.disk import Disk
-from windrow.crawler.machine.inflight import InFlight
-from windrow.crawler.outcome import Outcome, Reading
-from windrow.crawler.record import Recorder
-from windrow.crawler.workers.pool import Pool
-from windrow.crawler.workers.wire import Lost
-from windrow.frontier.policy.scope import Scope
+from windrow.crawler import page, session
 from windrow.records import Capture, Origin, Reason, Receipt, Task, Url
+from windrow.refine import Refined
+from windrow.scrapy.found import FoundRequests
 
 log = logging.getLogger(__name__)
 
 
 class Archive:
-    """Records captures one after another, and commits them in groups."""
+    """Records captures one after another, and commits them in groups. Implements `crawler.observer.Driver`."""
 
     def __init__(self, directory: Path, options: Config) -> None:
         self._directory, self._options = directory, options
-        self._scope = Scope(options.scope)
-        self._open = contextlib.ExitStack()
+        self._open = contextlib.AsyncExitStack()
         self._readings: set[asyncio.Task[None]] = set()
         self._recent: list[int] = []  # recorded since the last commit
         self._before: list[int] = []  # recorded before it, perhaps while it was under way
@@ -44,30 +36,16 @@ class Archive:
 
     async def open(self) -> None:
         """Bring the directory to its last commit, and start."""
-        options = self._options
-        checks.check_judges(options)
-        with contextlib.ExitStack() as opened:
-            opened.enter_context(recover.lock(self._directory))
-            takedown.check_purged(self._directory)
-            checks.check_space(options, self._directory)
-            clock = Clock(recover.last_commit(self._directory))
-            resumed = await recover.resume(self._directory, options, clock.now(), None)
-            self._frontier = resumed.frontier
-            self._disk = Disk(self._directory, options.crawl.min_free_bytes)
-            self._recorder = Recorder(self._directory, options, resumed, self._disk)
-            self._open = opened.pop_all()
-        self._in_flight = InFlight(options.crawl, self._disk, lambda: self._cadence.ask())
-        self._cadence = Cadence(self._recorder.commits, self._in_flight, clock.now, self._committed)
-        self._cadence.committed = self._settle
-        self._recorder.failed, self._recorder.watch = self._break, self._note
-        self._pool = Pool(options)
-        self._recorder.start()
-        await self._pool.start()
-        self._commits = asyncio.create_task(self._commit_often())
+        async with contextlib.AsyncExitStack() as stack:
+            opened = await stack.enter_async_context(session.opened(self._directory, self._options))
+            self._session = session.Session(opened, self)
+            stack.push_async_callback(self._session.end)
+            await self._session.start()
+            self._open = stack.pop_all()
 
     async def knows(self, url: Url) -> bool:
         """Return whether a URL was recorded before, or is being recorded."""
-        fate = await self._frontier.find(url)
+        fate = await self._session.frontier.find(url)
         return url.key in self.unsettled or (fate is not None and fate.state == "finished")
 
     async def take(self, task: Task, capture: Capture) -> bool:
@@ -75,82 +53,57 @@ class Archive:
 
         Return False if it is not archived: the frontier refuses its URL, or nothing can be written any more.
         """
+        recorder, in_flight, scope = self._session.recorder, self._session.in_flight, self._session.scope
         self.unsettled.add(task.url.key)
-        if self.error is not None or not await self._in_flight.enter(page=True):
+        if self.error is not None or not await in_flight.enter(page=True):
             self.unsettled.discard(task.url.key)
             return False
-        if not await self._recorder.add([task]) and await self._frontier.find(task.url) is None:
+        if not await recorder.add([task]) and await self._session.frontier.find(task.url) is None:
             self.unsettled.discard(task.url.key)
-            self._in_flight.give_back(page=True)
+            in_flight.give_back(page=True)
             return False
-        understood = outcomes.answered(capture, self._scope, self._options.fetch.max_redirects)
-        outcome = msgspec.structs.replace(understood, task=task, final=True, until=0.0, links=(), refused={})
+        outcome = outcomes.answered(capture, scope, self._options.fetch.max_redirects)
+        outcome = msgspec.structs.replace(outcome, task=task, final=True, until=0.0, links=(), refused={})
         if outcome.reason is not Reason.OK:
-            await self._recorder.record(outcome, self._recorder.compress(capture))
+            await recorder.record(outcome, capture)
             return True
-        self._in_flight.hold(len(capture.stored))
-        reading = asyncio.create_task(self._read(outcome, capture))
+        origin = Origin(urls.origin(capture.url), stamp=0.0, fetched=0.0, expires=0.0)  # nobody asked it
+        reading = asyncio.create_task(page.finish(outcome, capture, origin, self._session, _links))
         self._readings.add(reading)
-        reading.add_done_callback(self._read_ended)
+        reading.add_done_callback(self._read)
         return True
 
     async def close(self) -> None:
         """Commit everything and let the directory go."""
-        try:
-            while self._readings:
-                await asyncio.wait(list(self._readings))
-            self._cadence.stop()
-            await self._commits
-            if self.error is None:
-                await self._cadence.commit(checkpoint=True)
-                self._recorder.save()
-            await self._recorder.stop()
-        finally:
-            await self._pool.close()
-            self._recorder.close()
-            await self._frontier.close()
-            self._open.close()
+        while self._readings:
+            self._session.pool.faults.settle(0)  # answers that are held back: no other page follows
+            await asyncio.wait(self._readings, timeout=1.0)
+        await self._open.aclose()
 
-    async def _read(self, outcome: Outcome, capture: Capture) -> None:
-        members = self._recorder.compress(capture)
-        refined = await self._pool.refine(capture, "")
-        self._in_flight.let_go(len(capture.stored))
-        if isinstance(refined, Lost):
-            lost = msgspec.structs.replace(outcome, reason=refined.reason, detail=refined.detail)
-            return self._recorder.record_page(lost, members, None)
-        origin = Origin(urls.origin(capture.url), stamp=0.0, fetched=0.0, expires=0.0)  # nobody asked it
-        judged = page.candidate(outcome.task, capture, members, refined, origin)
-        reading = Reading((), dict(refined.refused), refined.shape, judged, refined.charset)
-        self._recorder.record_page(outcome, members, reading)
-
-    def _read_ended(self, reading: "asyncio.Task[None]") -> None:
+    def _read(self, reading: "asyncio.Task[None]") -> None:
         self._readings.discard(reading)
         if not reading.cancelled() and (error := reading.exception()) is not None:
-            self._break(error)
+            self.broken(error)
 
-    # Commits
+    # What the session says
 
-    def _note(self, receipt: Receipt) -> None:
+    def recorded(self, receipt: Receipt) -> None:
         self._recent += [entry.report.task.url.key for entry in receipt.entries]
-        self._cadence.noted()
+        self._session.cadence.noted()
 
-    def _settle(self) -> None:
-        """A commit is over: everything that was recorded before the commit before it is durable."""
+    async def committed(self) -> None:
+        """Note that everything recorded before the commit before this one is durable."""
         self.unsettled.difference_update(self._before)
         self._before, self._recent = self._recent, []
+        self._session.look_at_disk()
 
-    async def _commit_often(self) -> None:
-        try:
-            await self._cadence.run()
-        except Exception as error:
-            self._break(error)
-
-    async def _committed(self) -> None:
-        if self._disk.look():
-            self._in_flight.wake()
-
-    def _break(self, error: BaseException) -> None:
+    def broken(self, error: BaseException | None) -> None:
         if self.error is None:
             log.error("nothing more is archived in %s: %s", self._directory, error)
         self.error = self.error or error
-        self._in_flight.stop()
+        self._session.in_flight.stop()
+
+
+async def _links(outcome: object, refined: object, scope: object) -> FoundRequests:
+    """Return the links that count: none, for the spider follows its own."""
+    return FoundRequests((), dict(refined.refused) if isinstance(refined, Refined) else {})

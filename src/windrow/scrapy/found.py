@@ -1,6 +1,7 @@
 """The requests of a spider as tasks of the frontier."""
 
 import logging
+from typing import NamedTuple
 
 import msgspec
 from scrapy import Request, Spider
@@ -16,7 +17,7 @@ NO_URL = "no-url"  # the rule that refuses requests of other schemes than http a
 UNWRITABLE = "unwritable"  # the rule that refuses requests that cannot be stored
 
 
-class FoundRequests(msgspec.Struct, frozen=True):
+class FoundRequests(NamedTuple):
     """What a spider found on a page."""
 
     tasks: tuple[Task, ...]

@@ -24,8 +24,8 @@ class _Middleware:
 
     @property
     def _backend(self) -> Backend | None:
-        found = getattr(engine.scheduler(self._crawler), "backend", None)
-        return found  # None: another scheduler is used
+        backend = getattr(engine.scheduler(self._crawler), "backend", None)
+        return backend  # None: another scheduler is used
 
 
 class DownloaderMiddleware(_Middleware):
@@ -44,15 +44,15 @@ class DownloaderMiddleware(_Middleware):
 
 class SpiderMiddleware(_Middleware):
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
-        for found in result:
-            self._note(response, found)
-            yield found
+        for item in result:
+            self._note(response, item)
+            yield item
 
     async def process_spider_output_async(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        async for found in result:
-            self._note(response, found)
-            yield found
+        async for item in result:
+            self._note(response, item)
+            yield item
 
-    def _note(self, response: Response, found: Any) -> None:
-        if isinstance(found, Request) and (backend := self._backend) is not None:
-            backend.found(response, found)
+    def _note(self, response: Response, item: Any) -> None:
+        if isinstance(item, Request) and (backend := self._backend) is not None:
+            backend.found(response, item)

@@ -40,7 +40,7 @@ class Names(CachingThreadedResolver):
     """Implements Twisted's resolver."""
 
     def getHostByName(self, name: str, timeout: Sequence[int] = ()) -> "Deferred[str]":
-        known = _known.get(name)
-        if known is not None:
-            return defer.succeed(known)
+        ip = _known.get(name)
+        if ip is not None:
+            return defer.succeed(ip)
         return super().getHostByName(name, timeout)

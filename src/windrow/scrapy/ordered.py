@@ -1,7 +1,7 @@
 """Windrow's order: the scheduler is a crawl, and Scrapy its guest.
 
 The crawl of `WINDROW_DIR` runs on Scrapy's event loop. It owns all state: the frontier decides which page is requested
-and when, `crawl.record` archives every answer and writes the corpus, and the log is the truth. Scrapy gets a request
+and when, archives every answer and writes the corpus, and the log is the truth. Scrapy gets a request
 when its host is due, and gives back the answer and the requests of the spider.
 """
 
@@ -9,35 +9,27 @@ import asyncio
 import functools
 import logging
 import time
-from collections.abc import Coroutine
-from typing import Any
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from windrow import rules, takedown
+from windrow import rules
 from windrow.config import ConfigError
-from windrow.crawler import checks, recover
-from windrow.crawler import outcome as outcomes
-from windrow.crawler.lives import life as usual_life
-from windrow.crawler.loop import Crawl
-from windrow.crawler.machine.clock import Clock
-from windrow.crawler.orders import take
-from windrow.crawler.visit import Downloads, Visit
+from windrow.crawler import checks, outcome, start
 from windrow.frontier.policy import retry
 from windrow.frontier.policy.scope import Scope
-from windrow.records import Capture, Failure, Kind, Reason, Task
-from windrow.scrapy import captures, engine, life, names, requests, settings
-from windrow.scrapy.downloads import ScrapyDownloads
+from windrow.records import Capture, Failure, Reason, Task
+from windrow.scrapy import captures, engine, names, requests, settings
 from windrow.scrapy.exchanges import Exchanges, ScrapyExchange
-from windrow.scrapy.found import UNWRITABLE, Links
+from windrow.scrapy.found import UNWRITABLE
+from windrow.scrapy.pages import ScrapyPages
 
 log = logging.getLogger(__name__)
 
 
 class OrderedBackend:
-    """The crawl behind a spider. Implements `backend.Backend` for Scrapy and `crawler.guest.Guest` for the crawl."""
+    """The crawl behind a spider. Implements `backend.Backend`."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -47,8 +39,7 @@ class OrderedBackend:
         self._seeds: list[tuple[Request, Task]] = []  # that wait to be admitted
         self._explained: set[str] = set()  # rules
         self._arrived = asyncio.Event()
-        self._idle = False
-        self._crawl: Crawl | None = None
+        self._crawl: start.Crawl | None = None
         self._runs: asyncio.Task[None] | None = None
         self._admits: asyncio.Task[None] | None = None
 
@@ -56,7 +47,7 @@ class OrderedBackend:
 
     async def open(self, spider: Spider) -> None:
         self._spider = spider
-        self._sender = life.Sender(spider, Links(spider))
+        self._pages = ScrapyPages(self.options, spider, self._exchanges, functools.partial(engine.wake, self._crawler))
         names.install(self._crawler)
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._runs = asyncio.create_task(self._run(ready))
@@ -83,7 +74,7 @@ class OrderedBackend:
         exchange = self._exchanges.of(request)
         if exchange is not None:
             return self._take_found(exchange, request)
-        task = self._sender.links.task(request, self._scope)
+        task = self._pages.maker.task(request, self._scope)
         if isinstance(task, str):
             self._count(f"refused/{task}")
             self._explain(task, request)
@@ -99,7 +90,7 @@ class OrderedBackend:
 
     def pending(self) -> bool:
         self._exchanges.end(engine.under_way(self._crawler))
-        return bool(self._seeds) or not self._idle or len(self._exchanges) > 0
+        return bool(self._seeds) or not self._pages.idle or len(self._exchanges) > 0
 
     def sent(self, request: Request) -> None:
         exchange = self._exchanges.of(request)
@@ -157,45 +148,16 @@ class OrderedBackend:
         assert self._crawler.stats is not None
         self._crawler.stats.inc_value(f"windrow/{name}")
 
-    # For the crawl
-
-    @property
-    def idle(self) -> bool:
-        return self._idle
-
-    @idle.setter
-    def idle(self, idle: bool) -> None:
-        if idle and not self._idle:
-            engine.wake(self._crawler)
-        self._idle = idle
-
-    def client(self, own: Downloads) -> Downloads:
-        return ScrapyDownloads(self.options, own, self._exchanges, self._sender)
-
-    def life(self, task: Task, visit: Visit) -> Coroutine[Any, Any, None]:
-        if task.kind is Kind.PAGE and visit.lease.closed is None:
-            return life.live(task, visit, self._sender)
-        return usual_life(task, visit)
-
     # Its run
 
     async def _run(self, ready: "asyncio.Future[None]") -> None:
-        options = self.options
-        checks.check_judges(options)
-        with recover.lock(self.directory):
-            takedown.check_purged(self.directory)
-            checks.check_space(options, self.directory)
-            clock = Clock(recover.last_commit(self.directory))
-            resumed = await recover.resume(self.directory, options, clock.now(), None)
-            try:
-                start = take.StartOptions(options, settings.given(self._crawler.settings))
-                self._crawl = Crawl(self.directory, start, resumed, clock, guest=self)
-            except BaseException:
-                await resumed.frontier.close()
-                raise
-            self._crawl.note = log.warning
+        def begun(crawl: start.Crawl, resumed: object) -> None:
+            self._crawl = crawl
             ready.set_result(None)
-            await self._crawl.run([])
+
+        observer = start.Observer(begun, log.warning)
+        given = settings.given(self._crawler.settings)
+        await start.run(self.directory, self.options, observer, given, guest=self._pages)
 
     def _ended(self, run: "asyncio.Task[None]") -> None:
         """The crawl has ended: at a limit of its own, or by an error. Then the spider ends too."""
@@ -217,7 +179,7 @@ class OrderedBackend:
         while self._seeds and self._crawl is not None:
             batch = self._seeds[:]
             admitted = {task.url.key for task in await self._crawl.add([task for _, task in batch])}
-            self._idle = False  # until the crawl has looked at them
+            self._pages.idle = False  # until the crawl has looked at them
             del self._seeds[: len(batch)]
             for request, task in batch:
                 if task.url.key not in admitted:
@@ -230,7 +192,7 @@ def _reason(answer: Capture | Failure) -> Reason:
     """Return what an answer means for the attempt, as the crawl will see it."""
     if isinstance(answer, Failure):
         return answer.reason
-    why = outcomes.reason(answer)
+    why = outcome.reason(answer)
     return Reason.DISCONNECT if answer.truncated == "disconnect" and why is not Reason.REDIRECT else why
 
 

@@ -43,27 +43,27 @@ class Unwritable(ValueError):
     """A request that cannot be written down."""
 
 
-def encode(request: Request, spider: Spider, known: str = "") -> bytes:
-    """Return a request without its defaults. `known`: the URL that is stored with it."""
+def encode(request: Request, spider: Spider, url: str = "") -> bytes:
+    """Return a request without its defaults. `url`: the URL that is stored with it."""
     try:
         fields = request.to_dict(spider=spider)
         fields["meta"] = {key: value for key, value in fields["meta"].items() if key != TOKEN}
         kept = {key: value for key, value in fields.items() if key not in _DEFAULTS or value != _DEFAULTS[key]}
-        if kept["url"] == known:
+        if kept["url"] == url:
             del kept["url"]
-        found = msgspec.msgpack.encode(kept) if kept else b""
+        data = msgspec.msgpack.encode(kept) if kept else b""
     except (TypeError, ValueError, OverflowError) as error:
         raise Unwritable(f"{request} cannot be stored: {error}; use plain values in its meta and cb_kwargs") from error
-    if len(found) > MOST_REQUEST:
-        raise Unwritable(f"{request} cannot be stored: it has {len(found):,} bytes, more than {MOST_REQUEST:,}")
-    return found
+    if len(data) > MOST_REQUEST:
+        raise Unwritable(f"{request} cannot be stored: it has {len(data):,} bytes, more than {MOST_REQUEST:,}")
+    return data
 
 
-def decode(data: bytes, spider: Spider, known: str = "") -> Request:
+def decode(data: bytes, spider: Spider, url: str = "") -> Request:
     """Return the request. ValueError if it is damaged, or names a method that the spider does not have."""
     try:
         fields: dict[str, Any] = msgspec.msgpack.decode(data, type=dict[str, Any]) if data else {}
-        fields.setdefault("url", known)
+        fields.setdefault("url", url)
         _check_class(fields.get("_class", ""))
         return request_from_dict(fields, spider=spider)
     except (msgspec.DecodeError, TypeError, AttributeError) as error:
@@ -74,7 +74,7 @@ def _check_class(name: str) -> None:
     """Refuse a class that is no request, or whose module nobody has imported: data does not choose code."""
     module, _, attribute = name.rpartition(".")
     if name and not (
-        isinstance(found := getattr(sys.modules.get(module), attribute, None), type) and issubclass(found, Request)
+        isinstance(kind := getattr(sys.modules.get(module), attribute, None), type) and issubclass(kind, Request)
     ):
         raise ValueError(f"a stored request is of the class {name}, which this program has not imported")
 

@@ -22,10 +22,10 @@ _OURS: dict[str, tuple[object, str]] = {
 
 
 def order(settings: BaseSettings) -> str:
-    found = settings.get("WINDROW_ORDER") or ORDERS[0]
-    if found not in ORDERS:
-        raise ConfigError(f"WINDROW_ORDER is {found!r}; write 'windrow' or 'fifo'")
-    return str(found)
+    name = settings.get("WINDROW_ORDER") or ORDERS[0]
+    if name not in ORDERS:
+        raise ConfigError(f"WINDROW_ORDER is {name!r}; write 'windrow' or 'fifo'")
+    return str(name)
 
 
 def archives_itself(settings: BaseSettings) -> bool:
@@ -65,13 +65,13 @@ def directory(settings: BaseSettings) -> tuple[Path, Config]:
 
 def lease(settings: BaseSettings, default: float) -> float:
     """Return `WINDROW_LEASE_SECONDS`."""
-    found = settings.get("WINDROW_LEASE_SECONDS")
+    value = settings.get("WINDROW_LEASE_SECONDS")
     try:
-        seconds = default if found is None else float(found)
+        seconds = default if value is None else float(value)
     except (TypeError, ValueError):
         seconds = 0.0
     if not 0.0 < seconds < math.inf:
-        raise ConfigError(f"WINDROW_LEASE_SECONDS is {found!r}; write a number of seconds above 0, such as {default:g}")
+        raise ConfigError(f"WINDROW_LEASE_SECONDS is {value!r}; write a number of seconds above 0, such as {default:g}")
     return seconds
 
 

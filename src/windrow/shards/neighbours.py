@@ -44,7 +44,9 @@ class ShardNeighbours:
         slots: AddressSlots | None = None,
         run: str = "",
         tenure: Tenure | None = None,
+        note: Callable[[str], None] = lambda text: None,
     ) -> None:
+        """`note` is called with what the operator must know."""
         self.count = count
         self.territory = Territory(shard, count)
         self._transport = transport
@@ -65,9 +67,7 @@ class ShardNeighbours:
         self._damaged = 0
         self._standing = Standing(0)
         self._pages, self._since = -1, 0.0  # and the time at which they were counted, for the rate
-        self.note: Callable[[str], None] = lambda text: None  # called with what the operator must know
-        self.regained: Callable[[], None] = lambda: None  # called when requests may be sent again
-        self.lost: Callable[[Exception], None] = lambda error: None  # called when another process has this shard
+        self._note = note
 
     def begin(self, exchanged: Exchanged) -> None:
         """Make the exchange: `exchanged` is what the log says."""
@@ -99,7 +99,7 @@ class ShardNeighbours:
         self._tell(before)
         if self._exchange.damaged > self._damaged:
             self._damaged = self._exchange.damaged
-            self.note(f"{self._damaged} messages of other shards could not be read; do all run the same Windrow?")
+            self._note(f"{self._damaged} messages of other shards could not be read; do all run the same Windrow?")
         if self._exchange.superseded:
             self._exchange.begin(int(self._now() * 1000))
         pause, self._rest = (self._rest, min(2 * self._rest, RESTING[1])) if idle else (BUSY, RESTING[0])
@@ -147,31 +147,24 @@ class ShardNeighbours:
         self._gate = AddressGate(self._slots, now) if self._slots is not None else None
         if self._tenure is None:
             return
-        tenure = self._tenure
-        tenure.note, tenure.regained, tenure.lost = self._say, self._work, self._break
-        before = tenure.claim()
+        before = self._tenure.claim()
         if before is not None and before.may_be_alive:
             self.apart = True
             aside = recover.set_state_aside(self._directory)
             if aside is not None:  # the other machine may have it open, and a store has one writer
                 shutil.rmtree(aside, ignore_errors=True)
-            self.note(
+            self._note(
                 f"{before.holder or 'another node'} may not have ended its work here; "
                 "the frontier is built again from the log, and new files are begun"
             )
 
-    def _say(self, text: str) -> None:
-        self.note(text)
-
-    def _work(self) -> None:
-        self.regained()
-
-    def _break(self, error: Exception) -> None:
-        self.lost(error)
-
     @property
     def may_work(self) -> bool:
         return self._tenure is None or self._tenure.valid
+
+    async def regained(self) -> None:
+        """Return when this process has its shard again; ShardTaken if it never will."""
+        await (self._tenure.regained() if self._tenure is not None else asyncio.Event().wait())
 
     def may_commit(self) -> bool:
         return self._tenure is None or self._tenure.may_commit()
@@ -226,6 +219,6 @@ class ShardNeighbours:
     def _tell(self, before: str) -> None:
         failure = self._courier.failure
         if bool(failure) != bool(before):
-            self.note(
+            self._note(
                 f"{failure}; links to other shards wait" if failure else "the exchange with other shards works again"
             )

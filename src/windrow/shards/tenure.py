@@ -32,7 +32,8 @@ class Leases(Protocol):
 class Tenure:
     """The right of one process to run one shard. `leases` has adopted the lease of the shard."""
 
-    def __init__(self, leases: Leases, shard: int, directory: Path, holder: str) -> None:
+    def __init__(self, leases: Leases, shard: int, directory: Path, holder: str, note: Callable[[str], None]) -> None:
+        """`note` is called with what the operator must know."""
         self._leases = leases
         self._shard = shard
         self._directory = directory
@@ -41,9 +42,8 @@ class Tenure:
         self._claimed = False
         self._taken: ShardTaken | None = None
         self._leaving = False
-        self.note: Callable[[str], None] = lambda text: None  # called with what the operator must know
-        self.regained: Callable[[], None] = lambda: None  # called when requests may be sent again
-        self.lost: Callable[[ShardTaken], None] = lambda error: None  # called when another process has the shard
+        self._note = note
+        self._news = asyncio.Event()
 
     def claim(self) -> Fence | None:
         """Fence the directory off from all processes before; return the last of them. Before the log is read."""
@@ -80,6 +80,13 @@ class Tenure:
                 )
             await asyncio.sleep(LOOK)
 
+    async def regained(self) -> None:
+        """Return when the lease holds again after it had run out; ShardTaken if another process has the shard."""
+        await self._news.wait()
+        self._news.clear()
+        if self._taken is not None:
+            raise self._taken
+
     def leave(self) -> None:
         """Do not wait for a lease any more: the process was asked to end."""
         self._leaving = True
@@ -97,7 +104,7 @@ class Tenure:
             with contextlib.suppress(Unavailable):
                 if await self._leases.renew():
                     self._taken = self._replaced()
-                    return self.lost(self._taken)
+                    return self._news.set()
                 answered = True
             if waits != (not self.valid):
                 waits = not waits
@@ -113,10 +120,10 @@ class Tenure:
 
     def _tell(self, waits: bool) -> None:
         if waits:
-            self.note("the lease has run out and Redis does not answer; no request is sent until it does")
+            self._note("the lease has run out and Redis does not answer; no request is sent until it does")
         else:
-            self.note("the lease holds again; the crawl continues")
-            self.regained()
+            self._note("the lease holds again; the crawl continues")
+            self._news.set()
 
     def _replaced(self) -> ShardTaken:
         return ShardTaken(f"another node has the lease of shard {self._shard}; this process ends without a commit")

@@ -14,7 +14,8 @@ from tests import truth, web
 from windrow import config, orders
 from windrow.config import ConfigError
 from windrow.crawler import recover, start
-from windrow.crawler.loop import Crawl, Ending
+from windrow.crawler.ending import Ending
+from windrow.crawler.loop import Crawl
 from windrow.crawler.orders import give
 from windrow.inspect import status
 from windrow.inspect import story as stories
@@ -57,14 +58,14 @@ class Site:
         options = config.load(self.directory / "crawl.toml", settings)
         tasks: list[asyncio.Task[None]] = []
 
-        def watch(running: Crawl, resumed: recover.Resumed) -> None:
-            running.orders.note = self.notes.append
+        def begun(running: Crawl, resumed: recover.Resumed) -> None:
             if scenario is not None:
                 tasks.append(asyncio.get_running_loop().create_task(follow(running, scenario)))
 
         async def main() -> Ending:
+            observer = start.Observer(begun, self.notes.append)
             given = {setting.partition("=")[0] for setting in settings}
-            ending = await asyncio.wait_for(start.run(self.directory, options, watch, given), 60)
+            ending = await asyncio.wait_for(start.run(self.directory, options, observer, given), 60)
             for task in tasks:
                 await task
             return ending
@@ -232,7 +233,8 @@ def test_seeds_can_be_added_to_a_crawl_and_their_story_says_so(site: Site) -> No
 
     async def add(running: Crawl) -> None:
         await site.until(1)
-        found = give.read_seeds(["http://c.test/", "http://a.test/0", "http://c.test/x.png"], running._options)
+        options = config.load(site.directory / "crawl.toml")
+        found = give.read_seeds(["http://c.test/", "http://a.test/0", "http://c.test/x.png"], options)
         assert found.refused == {"http://c.test/x.png": "suffix"}
         given = await ordered(give.add, site.directory, found.tasks)
         assert (given.admitted, given.refused) == (1, {})

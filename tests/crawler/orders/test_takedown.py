@@ -8,8 +8,10 @@ import pytest
 
 from tests import crashing, truth, web
 from windrow import config
-from windrow.config import ConfigError
+from windrow.config import Config, ConfigError
 from windrow.crawler.orders.takedown import TakedownFile
+from windrow.frontier.policy.scope import Scope
+from windrow.takedown import Takedown
 
 OPTIONS = ("fetch.delay=0", "fetch.ip_delay=0", "fetch.allow_private=true", "fetch.hosts_file=hosts")
 PAGES = {
@@ -114,24 +116,30 @@ def change(path: Path, text: str) -> None:
 
 
 def test_a_running_crawl_follows_the_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    path, file = tmp_path / "takedown.txt", TakedownFile(tmp_path)
-    known = file.read()
-    assert not known and file.follow(known) is known
+    path, scope = tmp_path / "takedown.txt", Scope(Config().scope)
+    file = TakedownFile(tmp_path, scope)
+
+    def follow() -> Takedown:
+        file.follow()
+        return scope.takedown
+
+    listed = scope.takedown
+    assert not listed and follow() is listed
     change(path, "gone.test\n")
     with caplog.at_level(logging.INFO):
-        known = file.follow(known)
-    assert known.covers("http://gone.test/") and "has changed and is in force" in caplog.text
-    assert file.follow(known) is known, "an unchanged file is not read again"
+        listed = follow()
+    assert listed.covers("http://gone.test/") and "has changed and is in force" in caplog.text
+    assert follow() is listed, "an unchanged file is not read again"
     change(path, "not a place\n")
-    assert file.follow(known) is known and "stays in force" in caplog.text
+    assert follow() is listed and "stays in force" in caplog.text
     change(path, "other.test\n")
-    known = file.follow(known)
-    assert known.covers("http://other.test/") and not known.covers("http://gone.test/")
+    listed = follow()
+    assert listed.covers("http://other.test/") and not listed.covers("http://gone.test/")
     path.unlink()
-    assert not file.follow(known)
+    assert not follow()
     change(path, "not a place\n")
     with pytest.raises(ConfigError):
-        TakedownFile(tmp_path).read()
+        TakedownFile(tmp_path, scope)
 
 
 def test_a_crawl_that_runs_stops_requesting_a_page_that_is_listed_meanwhile(tmp_path: Path) -> None:

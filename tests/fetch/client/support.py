@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from windrow import config, urls
 from windrow.fetch.client import Client
-from windrow.records import Capture, Failure, Kind, Task
+from windrow.records import Capture, Failure, Kind, Request, Task
 
 CRAWLER = config.IdentityOptions(name="testbot", contact="https://example.org/bot")
 
@@ -49,7 +49,7 @@ def get(
     found: list[Capture | Failure] = []
 
     async def job(one: Client) -> None:
-        found.append(await one.get(task(url), address))
+        found.append(await one.get(Request(task(url), address)))
 
     use(job, options, identity)
     return found[0]

@@ -14,7 +14,7 @@ from tests.fetch.client.support import captured, failed, fetch, get, task, use
 from windrow import config
 from windrow.fetch import address
 from windrow.fetch.client import Client, exchange
-from windrow.records import Capture, Failure, Reason
+from windrow.records import Capture, Failure, Reason, Request
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_body_as_long_as_the_limit_is_whole(site: web.Site) -> None:
 
 def test_a_call_may_set_its_own_limit_of_the_body(site: web.Site) -> None:
     async def job(one: Client) -> None:
-        answer = await one.get(task("http://a.test/bad/big?bytes=600000"), site.address, limit=512_000)
+        answer = await one.get(Request(task("http://a.test/bad/big?bytes=600000"), site.address, limit=512_000))
         assert isinstance(answer, Capture)
         assert (len(answer.body), answer.truncated) == (512_000, "length")
 
@@ -141,11 +141,11 @@ def test_every_capture_names_the_cipher_of_its_connection(
 
     async def job(one: Client) -> None:
         for _ in range(2):
-            answer = await one.get(task("https://a.site.test/"), site.address)
+            answer = await one.get(Request(task("https://a.site.test/"), site.address))
             assert isinstance(answer, Capture)
             assert re.fullmatch(r"tls/1\.[23] [A-Z0-9_-]+", answer.cipher)
             assert answer.request == site.log[-1].raw
-        other = await one.get(task("https://other.test/"), site.address)
+        other = await one.get(Request(task("https://other.test/"), site.address))
         assert isinstance(other, Failure) and other.reason is Reason.TLS
 
     use(job)

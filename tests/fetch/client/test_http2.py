@@ -15,7 +15,7 @@ import pytest
 
 from tests.fetch.client.support import CRAWLER, fetch, task
 from windrow.fetch.client import Client
-from windrow.records import Capture, Failure, Reason
+from windrow.records import Capture, Failure, Reason, Request
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 5, 6, 7, 8, 9
@@ -245,7 +245,7 @@ def ask(server: Server, *attacks: Attack) -> list[Capture | Failure]:
         try:
             for attack in attacks:
                 server.attack, server.sent = attack, 0
-                found.append(await one.get(task("https://h2.test/"), f"127.0.0.1:{server.port}"))
+                found.append(await one.get(Request(task("https://h2.test/"), f"127.0.0.1:{server.port}")))
         finally:
             one.close()
         return found

@@ -7,14 +7,14 @@ import pytest
 from tests import web
 from tests.fetch.client.support import fetch, task, use
 from windrow.fetch.client import Client
-from windrow.records import Capture
+from windrow.records import Capture, Request
 
 
 def test_a_connection_is_used_again(site: web.Site, log: list[web.Request]) -> None:
     async def job(one: Client) -> None:
         for path in ("one", "two", "three"):
-            await one.get(task(f"http://a.test/{path}"), site.address)
-        await one.get(task("http://b.test/"), site.address)
+            await one.get(Request(task(f"http://a.test/{path}"), site.address))
+        await one.get(Request(task("http://b.test/"), site.address))
 
     use(job)
     first, second, third, other = (request.connection for request in log)
@@ -26,7 +26,7 @@ def test_each_address_has_its_own_connection() -> None:
 
         async def job(one: Client) -> None:
             for ip in ("127.0.0.1", "127.0.0.2", "127.0.0.1"):
-                answer = await one.get(task("http://a.test/"), f"{ip}:{site.port}")
+                answer = await one.get(Request(task("http://a.test/"), f"{ip}:{site.port}"))
                 assert isinstance(answer, Capture) and answer.ip == ip
 
         use(job)
@@ -40,12 +40,12 @@ def test_unrequested_data_is_never_taken_for_the_next_answer(site: web.Site, log
         site.page(host, f"/{number}", b"page %d" % number)
 
     async def job(one: Client) -> None:
-        await one.get(task(f"http://{host}/bad/{name}"), site.address)
+        await one.get(Request(task(f"http://{host}/bad/{name}"), site.address))
         while not log[-1].ended:  # until the server has sent everything
             await asyncio.sleep(web.TICK)
         await asyncio.sleep(web.TICK)
         for number in range(4):
-            answer = await one.get(task(f"http://{host}/{number}"), site.address)
+            answer = await one.get(Request(task(f"http://{host}/{number}"), site.address))
             assert isinstance(answer, Capture) and answer.body == b"page %d" % number
 
     use(job)
@@ -58,7 +58,7 @@ def test_a_connection_that_the_server_closed_is_opened_again(site: web.Site, log
 
     async def job(one: Client) -> None:
         for _ in range(3):
-            answer = await one.get(task("http://gone.test/"), site.address)
+            answer = await one.get(Request(task("http://gone.test/"), site.address))
             assert isinstance(answer, Capture) and answer.body == web.PAGE
 
     use(job)
@@ -67,8 +67,8 @@ def test_a_connection_that_the_server_closed_is_opened_again(site: web.Site, log
 
 def test_a_broken_exchange_closes_its_connection(site: web.Site, log: list[web.Request]) -> None:
     async def job(one: Client) -> None:
-        await one.get(task("http://cut.test/bad/endless"), site.address)
-        await one.get(task("http://cut.test/"), site.address)
+        await one.get(Request(task("http://cut.test/bad/endless"), site.address))
+        await one.get(Request(task("http://cut.test/"), site.address))
 
     use(job, fetch(max_bytes=1000))
     assert log[0].connection != log[1].connection

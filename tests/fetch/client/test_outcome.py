@@ -15,7 +15,7 @@ from tests.fetch.client.support import QUICK, WELL_FORMED, captured, failed, fet
 from tests.shared import shared
 from windrow import archive, config
 from windrow.fetch.client import Client
-from windrow.records import Capture, Failure, Reason
+from windrow.records import Capture, Failure, Reason, Request
 
 # Name of the misbehaviour -> status and truncation of the capture.
 KEPT: dict[str, tuple[int, str]] = {
@@ -139,7 +139,7 @@ def misbehaved(site: web.Site) -> dict[str, Capture | Failure]:
 
     async def job(one: Client) -> None:
         async def ask(name: str) -> None:
-            found[name] = await one.get(task(f"http://{name}.bad.test/bad/{name}"), site.address)
+            found[name] = await one.get(Request(task(f"http://{name}.bad.test/bad/{name}"), site.address))
 
         await asyncio.gather(*map(ask, [*web.RAW, *web.BAD]))
 
@@ -340,7 +340,7 @@ def test_every_raw_reply_of_other_test_suites_ends_in_a_record(site: web.Site, k
         async def ask(number: int, raw: bytes) -> None:
             host = f"raw{number}-{int(keep)}.test"
             site.raw(host, "/", raw, keep)
-            answer = await one.get(task(f"http://{host}/"), site.address)
+            answer = await one.get(Request(task(f"http://{host}/"), site.address))
             if isinstance(answer, Capture):
                 assert WELL_FORMED.fullmatch(answer.head), answer.head
                 assert answer.headers("content-length") == [str(len(answer.body))]

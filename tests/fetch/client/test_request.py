@@ -10,7 +10,7 @@ from tests import web
 from tests.fetch.client.support import CRAWLER, captured, fetch, task, use
 from windrow import config
 from windrow.fetch.client import Client, request
-from windrow.records import Capture, Failure, Reason, Task, Url
+from windrow.records import Capture, Failure, Reason, Request, Task, Url
 
 
 def test_the_request_is_kept_as_it_was_sent(site: web.Site, log: list[web.Request]) -> None:
@@ -29,7 +29,7 @@ def test_no_path_is_changed_in_a_request(site: web.Site, path: str) -> None:
     found: list[Capture | Failure] = []
 
     async def job(one: Client) -> None:
-        found.append(await one.get(Task(url), site.address))
+        found.append(await one.get(Request(Task(url), site.address)))
 
     if not path.startswith("bad/"):
         use(job)
@@ -65,16 +65,51 @@ def test_no_cookie_and_no_credentials_are_sent(site: web.Site, log: list[web.Req
 
     async def job(one: Client) -> None:
         for _ in range(2):
-            await one.get(task("http://cookie.test/"), site.address)
+            await one.get(Request(task("http://cookie.test/"), site.address))
 
     use(job)
     names = {line.partition(":")[0] for request in log for line in request.raw.decode().split("\r\n")[1:] if line}
     assert names == {"Host", "User-Agent", "Accept", "Accept-Encoding"}
 
 
+def test_a_header_of_one_request_reaches_the_server_and_nothing_else_changes(
+    site: web.Site, log: list[web.Request]
+) -> None:
+    etag = ("If-None-Match", '"abc", W/"d e"')
+    answers: list[Capture | Failure] = []
+
+    async def job(one: Client) -> None:
+        for headers in ((), (etag,), (etag, ("X-Second", "2")), ()):  # the same connection and handle
+            answers.append(await one.get(Request(task("http://a.test/"), site.address, headers=headers)))
+        one._peers.read_leniently("a.test")
+        answers.append(await one.get(Request(task("http://a.test/"), site.address, headers=(etag,))))
+
+    use(job)
+    assert [answer.request for answer in answers if isinstance(answer, Capture)] == [each.raw for each in log[-5:]]
+    plain, one, two, last, lenient = (each.raw for each in log[-5:])
+    line = b'If-None-Match: "abc", W/"d e"\r\n'
+    assert one == plain[:-2] + line + b"\r\n"
+    assert two == plain[:-2] + line + b"X-Second: 2\r\n\r\n"
+    assert last == plain, "the next request of the handle has none of it"
+    assert lenient == plain[:-2] + line + b"Connection: close\r\n\r\n"
+
+
+@pytest.mark.parametrize("header", [("X", "a\r\nX-Evil: 1"), ("X", "a\0"), ("X", "naïve"), ("X", ""), ("X Y", "z")])
+def test_a_header_that_cannot_be_sent_is_no_request_and_no_exception(
+    site: web.Site, log: list[web.Request], header: tuple[str, str]
+) -> None:
+    async def job(one: Client) -> None:
+        answer = await one.get(Request(task("http://a.test/"), site.address, headers=(header,)))
+        assert isinstance(answer, Failure) and answer.reason is Reason.PROTOCOL
+
+    before = len(log)
+    use(job)
+    assert len(log) == before
+
+
 def test_a_user_name_in_the_url_is_never_sent(site: web.Site, log: list[web.Request]) -> None:
     async def job(one: Client) -> None:
-        await one.get(Task(Url("http://user:secret@a.test/x#part", "a.test", "a.test", 1)), site.address)
+        await one.get(Request(Task(Url("http://user:secret@a.test/x#part", "a.test", "a.test", 1)), site.address))
 
     use(job)
     assert log[-1].path == "/x" and b"secret" not in log[-1].raw and b"Authorization" not in log[-1].raw
@@ -94,7 +129,7 @@ def test_a_user_name_in_the_url_is_never_sent(site: web.Site, log: list[web.Requ
 )
 def test_other_schemes_and_broken_urls_are_never_requested(site: web.Site, log: list[web.Request], text: str) -> None:
     async def job(one: Client) -> None:
-        answer = await one.get(Task(Url(text, "a.test", "a.test", 1)), site.address)
+        answer = await one.get(Request(Task(Url(text, "a.test", "a.test", 1)), site.address))
         assert isinstance(answer, Failure) and answer.reason is Reason.PROTOCOL
 
     use(job)

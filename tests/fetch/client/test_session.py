@@ -8,7 +8,7 @@ import pytest
 from tests import web
 from tests.fetch.client.support import CRAWLER, captured, fetch, task, use
 from windrow.fetch.client import Client
-from windrow.records import Capture
+from windrow.records import Capture, Request
 
 
 def test_a_page_becomes_a_capture(site: web.Site, log: list[web.Request]) -> None:
@@ -58,13 +58,13 @@ def test_a_cancelled_get_ends_its_exchange_and_the_client_still_works(site: web.
 
     async def job(one: Client) -> None:
         for name in ("silent", "stall", "drip-header"):
-            waiting = asyncio.create_task(one.get(task(f"http://cancel.test/bad/{name}"), site.address))
+            waiting = asyncio.create_task(one.get(Request(task(f"http://cancel.test/bad/{name}"), site.address)))
             while not any(request.path.endswith(name) for request in log):
                 await asyncio.sleep(web.TICK)
             waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await waiting
-        answer = await one.get(task("http://a.test/"), site.address)
+        answer = await one.get(Request(task("http://a.test/"), site.address))
         assert isinstance(answer, Capture) and answer.body == b"still here"
 
     use(job)
@@ -73,7 +73,7 @@ def test_a_cancelled_get_ends_its_exchange_and_the_client_still_works(site: web.
 def test_closing_the_client_cancels_the_waiting_calls(site: web.Site) -> None:
     async def run() -> None:
         one = Client(fetch(), CRAWLER)
-        waiting = asyncio.create_task(one.get(task("http://a.test/bad/silent"), site.address))
+        waiting = asyncio.create_task(one.get(Request(task("http://a.test/bad/silent"), site.address)))
         await asyncio.sleep(web.TICK)
         one.close()
         with pytest.raises(asyncio.CancelledError):
@@ -89,7 +89,7 @@ def test_many_hosts_are_requested_at_once(site: web.Site, log: list[web.Request]
 
     async def job(one: Client) -> None:
         answers = await asyncio.gather(
-            *(one.get(task(f"http://h{number}.test/"), site.address) for number in range(300))
+            *(one.get(Request(task(f"http://h{number}.test/"), site.address)) for number in range(300))
         )
         assert [answer.body for answer in answers if isinstance(answer, Capture)] == [
             b"page %d" % number for number in range(300)

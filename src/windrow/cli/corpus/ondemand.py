@@ -16,7 +16,7 @@ from windrow.cli.run import Voice, run
 from windrow.cli.terminal import Json, Settings, command, out, print_json
 from windrow.config import ConfigError
 from windrow.crawler import purpose
-from windrow.crawler.loop import Ending
+from windrow.crawler.ending import Ending
 from windrow.frontier import seeds
 from windrow.inspect import report as reports
 from windrow.judge.language import codes

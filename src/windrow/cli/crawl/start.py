@@ -26,8 +26,9 @@ from windrow.cli.terminal import (
 )
 from windrow.cli.text import lines
 from windrow.config import Config, ConfigError, FocusOptions
-from windrow.crawler import checks, loop, seedlist
+from windrow.crawler import checks, seedlist
 from windrow.crawler.display import live
+from windrow.crawler.ending import Ending
 from windrow.frontier import seeds
 from windrow.frontier.policy.scope import Scope
 from windrow.judge.language import codes
@@ -192,7 +193,7 @@ def crawl(
         raise typer.Exit(2)
 
 
-def show_ending(directory: Path, ending: loop.Ending) -> None:
+def show_ending(directory: Path, ending: Ending) -> None:
     """Print how a run ended, in the words and numbers of `windrow status`."""
     tally, waiting = ending.tally, ending.counts.waiting
     sent = f"{count(tally.requests, 'request')}, {count(tally.captures, 'capture')}, {count(tally.pages, 'page')}"

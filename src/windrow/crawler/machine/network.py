@@ -120,17 +120,19 @@ class Network:
             _remember(self._failed, target)
         return await self._hold(way) if verdict is None else verdict
 
-    async def resolved(self, target: Endpoint, found: Resolved, start: float) -> bool:
+    async def resolved(self, target: Endpoint, answer: Resolved, start: float) -> bool:
         """Take note of the answer to a look-up; return whether it counts."""
-        if found.source == "local" or found.reason is Reason.BLOCKED_ADDRESS:
+        if answer.source == "local" or answer.reason is Reason.BLOCKED_ADDRESS:
             return True
-        if found.reason is not None:
-            untried = target.untried and found.reason is Reason.DNS  # names that do not exist are many: they say little
+        if answer.reason is not None:
+            untried = (
+                target.untried and answer.reason is Reason.DNS
+            )  # names that do not exist are many: they say little
             counts = await self.counts(Way.NAMES, target._replace(untried=untried), start)
             if not counts:
                 self._resolver.forget(target.host)
             return counts
-        if found.source == "dns" and self.alert:
+        if answer.source == "dns" and self.alert:
             self.answered(Way.NAMES, target, start)
         return True
 
@@ -188,9 +190,9 @@ class Network:
         start = self._clock.now()
         wanted = self._detector.wanted()
         targets = self._targets()
-        found = await asyncio.gather(*[self._reach(target, wanted) for target in targets])
+        working = await asyncio.gather(*[self._reach(target, wanted) for target in targets])
         before = self._detector.since
-        proven = frozenset(itertools.chain.from_iterable(found))
+        proven = frozenset(itertools.chain.from_iterable(working))
         self._deliver(self._detector.checked(proven, start, self._certain(), self._clock.now()), before)
 
     async def _reach(self, target: Endpoint, wanted: frozenset[Way]) -> Iterable[Way]:

@@ -3,7 +3,7 @@
 import msgspec
 
 from windrow.crawler.commit import CommittedFrames
-from windrow.crawler.visit import Stations
+from windrow.crawler.stations import Stations
 
 
 class Machine(msgspec.Struct, frozen=True):
@@ -14,9 +14,10 @@ class Machine(msgspec.Struct, frozen=True):
 
 def look(stations: Stations) -> Machine:
     """Return the state of a running crawl. It costs some microseconds: nothing here reads a file."""
+    session = stations.session
     waits = {
-        "order": stations.in_flight.paused,
-        "disk": stations.disk.paused,
+        "order": session.in_flight.paused,
+        "disk": session.disk.paused,
         "network": bool(stations.network.offline),
     }
-    return Machine(stations.pool.states(), waits, stations.recorder.commits.written)
+    return Machine(session.pool.states(), waits, session.recorder.commits.written)

@@ -14,7 +14,6 @@ import msgspec
 from windrow import config, files, log, orders, urls
 from windrow.config import Config, ConfigError
 from windrow.crawler import checks
-from windrow.crawler.orders.take import StartOptions, effective
 from windrow.frontier import seeds
 from windrow.frontier.policy.scope import Scope
 from windrow.inspect.status import is_running
@@ -91,7 +90,7 @@ def change(directory: Path, settings: Iterable[str], patience: float = PATIENCE)
 
 def _check_boundaries(directory: Path, order: Order) -> None:
     """Refuse boundaries of the topic that do not rise now, not when the crawl starts: nobody may be there then."""
-    start = StartOptions(config.load(directory / "crawl.toml"))
+    start = config.load(directory / "crawl.toml")
     controls = Controls()
     for head, _, _ in log.raw_frames(directory / "log"):
         for done in head.orders:
@@ -99,9 +98,9 @@ def _check_boundaries(directory: Path, order: Order) -> None:
     for path in sorted((directory / orders.DIRECTORY).glob("*.json")):
         with contextlib.suppress(ConfigError, OSError):  # the next start refuses it
             after = orders.apply(controls, orders.decode(path.read_bytes()))
-            config.check_boundaries(effective(start, after, directory), "")
+            config.check_boundaries(orders.effective(start, after, directory), "")
             controls = after
-    config.check_boundaries(effective(start, orders.apply(controls, order), directory), "with this order")
+    config.check_boundaries(orders.effective(start, orders.apply(controls, order), directory), "with this order")
 
 
 def retry(directory: Path, reasons: Iterable[str], hosts: Iterable[str] = (), patience: float = PATIENCE) -> Given:

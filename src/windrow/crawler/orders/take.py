@@ -7,15 +7,15 @@ the last one. A file that is not an order, or that cannot be carried out, is mov
 """
 
 import asyncio
+import functools
 import os
-from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from windrow import config, files, orders, sharding, urls
-from windrow.config import Config, ConfigError
+from windrow.config import ConfigError
 from windrow.crawler import seedlist
 from windrow.crawler.checks import check_contact
 from windrow.frontier import seeds
@@ -23,60 +23,30 @@ from windrow.records import Controls, Order, Task
 from windrow.units import moment
 
 if TYPE_CHECKING:  # `windrow status` shows the orders too, and needs nothing that runs a crawl
-    from windrow.crawler.record import Recorder
-    from windrow.crawler.visit import Stations
-    from windrow.frontier import Controlled
+    from windrow.crawler.observer import Running
+    from windrow.crawler.recover import Opened
+    from windrow.crawler.session import Session
 
 _QUICK = tuple(f"-{verb}.json" for verb in ("pause", "resume", "stop", "block", "set"))
 _SEEDS = 2_000  # added in one part: some 30 ms
 
 
-class Ordered(Protocol):
-    """What orders need of the crawl that carries them out."""
-
-    @property
-    def stopping(self) -> bool: ...
-    def stop(self, why: str = "stopped") -> None: ...
-    async def carry_out(self, act: Callable[[], Awaitable[None]]) -> None: ...  # between two frames, then commit
-    async def configure(self, options: Config) -> None: ...
-
-
-class Parts(msgspec.Struct, frozen=True):
-    """The parts of a crawl that orders change."""
-
-    frontier: "Controlled"
-    recorder: "Recorder"
-    stations: "Stations"
-    crawl: Ordered
-
-
-class StartOptions(msgspec.Struct, frozen=True):
-    """The options of a start, without those that orders have set."""
-
-    options: Config  # of crawl.toml and the command line
-    given: Collection[str] = ()  # names that the command line sets: they hold instead of what earlier orders have set
-
-
 class Orders:
     """The orders of one run."""
 
-    def __init__(self, directory: Path, start: StartOptions, parts: Parts) -> None:
-        self._directory = directory
-        self._home = directory / orders.DIRECTORY
-        self._start = start
-        self._frontier = parts.frontier
-        self._recorder = parts.recorder
-        self._scope = parts.stations.scope
-        self._clock = parts.stations.clock
-        self._in_flight = parts.stations.in_flight
-        self._crawl = parts.crawl
+    def __init__(self, opened: "Opened", session: "Session", crawl: "Running") -> None:
+        self._directory = session.directory
+        self._home = session.directory / orders.DIRECTORY
+        self._start = opened.start
+        self._given = opened.given
+        self._session = session
+        self._crawl = crawl
         self._lock = asyncio.Lock()
         self._handled: set[str] = set()  # files of this run: one that could not be removed is not looked at again
         self._old = frozenset(self._waiting())  # given before the start
         self._begun = False
-        self.note: Callable[[str], None] = lambda sentence: None  # for the operator
-        self.controls = parts.frontier.controls()
-        self._in_flight.pause(bool(self.controls.paused))
+        self.controls = session.frontier.controls()
+        session.in_flight.pause(bool(self.controls.paused))
 
     def pause(self) -> str:
         """Return why and since when the crawl pauses; "" if it does not."""
@@ -89,8 +59,8 @@ class Orders:
     async def begin(self) -> None:
         """Carry out the orders that waited for the start. What the command line gives replaces what orders have set."""
         for line in standing(self.controls, self._directory):
-            self.note(line)
-        released = [f"{name}=" for name in self.controls.options if name in self._start.given]
+            self._crawl.note(line)
+        released = [f"{name}=" for name in self.controls.options if name in self._given]
         if released:
             async with self._lock:
                 await self._carry_out(orders.make("set", released))
@@ -126,10 +96,12 @@ class Orders:
         except (ConfigError, OSError) as error:
             return self._refuse(path, str(error))
         reached = self.controls.unfinished
-        known = order.id in self.controls.recent and (reached is None or reached.id != order.id)
+        done = order.id in self.controls.recent and (reached is None or reached.id != order.id)
         if order.verb == "stop" and path.name in self._old:
-            self.note(f"an order to stop, given at {moment(order.time)}, came after the end of its run and is dropped")
-        elif not known and not await self._carry_out(order):
+            self._crawl.note(
+                f"an order to stop, given at {moment(order.time)}, came after the end of its run and is dropped"
+            )
+        elif not done and not await self._carry_out(order):
             return  # the crawl stops; the order continues at the next start
         self._remove(path)
 
@@ -138,13 +110,14 @@ class Orders:
         order = orders.decode(path.read_bytes())
         unknown = [name for name in order.values if order.verb == "unblock" and name not in self.controls.blocked]
         if unknown and order.id not in self.controls.recent:
-            known = ", ".join(self.controls.blocked) or "nothing"
-            raise ConfigError(f"{unknown[0]} is not blocked; blocked: {known}")
+            blocked = ", ".join(self.controls.blocked) or "nothing"
+            raise ConfigError(f"{unknown[0]} is not blocked; blocked: {blocked}")
         if order.verb == "add":
-            check_contact(self._start.options, _tasks(order))
+            check_contact(self._start, _tasks(order))
         if order.verb == "set" and order.id not in self.controls.recent:
             after = orders.apply(self.controls, order)
-            config.check_boundaries(effective(self._start, after, self._directory), "with this order")
+            options = orders.effective(self._start, after, self._directory, self._given)
+            config.check_boundaries(options, "with this order")
         return order
 
     async def _carry_out(self, order: Order) -> bool:
@@ -154,8 +127,9 @@ class Orders:
         start = reached.end if reached is not None and reached.id == order.id and order.verb != "add" else None
         while True:
             part = msgspec.structs.replace(order, start=start)
-            await self._crawl.carry_out(lambda part=part: step(part))  # type: ignore[misc]
-            self.controls = self._frontier.controls()
+            await self._session.cadence.between(functools.partial(step, part))
+            self._crawl.wake()
+            self.controls = self._session.frontier.controls()
             reached = self.controls.unfinished
             if reached is None or reached.id != order.id:
                 break
@@ -171,23 +145,23 @@ class Orders:
     async def _act(self, order: Order) -> None:
         """Do what only the driver can do, after the order is committed."""
         if order.verb in ("pause", "resume"):
-            self._in_flight.pause(bool(self.controls.paused))
+            self._session.in_flight.pause(bool(self.controls.paused))
         elif order.verb == "set":
-            start = msgspec.structs.replace(self._start, given=())
-            await self._crawl.configure(effective(start, self.controls, self._directory))
+            await self._session.configure(orders.effective(self._start, self.controls, self._directory))
+            self._crawl.wake()
         elif order.verb == "stop":
             self._crawl.stop()
 
     async def _obey(self, order: Order) -> None:
-        await self._recorder.obey(order, self._clock.now())
+        await self._session.recorder.obey(order, self._session.clock.now())
 
     async def _add(self, order: Order) -> None:
         """Add the next seeds of an order. The frame has those that were new as its seeds, so the order needs none."""
         done = order.start[1] if order.start is not None else 0
         tasks = _tasks(order)
         refused: dict[str, int] = {}
-        chosen = seedlist.in_scope(tasks[done : done + _SEEDS], self._scope, refused)
-        admitted = await self._recorder.add_now(chosen, refused)
+        chosen = seedlist.in_scope(tasks[done : done + _SEEDS], self._session.scope, refused)
+        admitted = await self._session.recorder.add_now(chosen, refused)
         end = ("", done + _SEEDS) if done + _SEEDS < len(tasks) else None
         changes = {"values": (), "end": end, "admitted": len(admitted), "refused": refused}
         await self._obey(msgspec.structs.replace(order, **changes))
@@ -198,35 +172,29 @@ class Orders:
             path.unlink(missing_ok=True)
             files.sync_directory(self._home)
         except OSError as error:
-            self.note(f"{path} was carried out and cannot be removed ({error.strerror}); remove it")
+            self._crawl.note(f"{path} was carried out and cannot be removed ({error.strerror}); remove it")
 
     def _refuse(self, path: Path, why: str) -> None:
         """Move aside a file that cannot be carried out; it never ends the crawl."""
         self._handled.add(path.name)
         aside = self._home / orders.REFUSED
-        self.note(f"the order {path} was not carried out and is moved to {aside}: {why}")
+        self._crawl.note(f"the order {path} was not carried out and is moved to {aside}: {why}")
         try:
             aside.mkdir(exist_ok=True)
             files.write(aside / f"{path.name}.txt", f"{why}\n".encode())
             path.rename(aside / path.name)
         except OSError as error:
-            self.note(f"{path} cannot be moved ({error.strerror}); remove it")
+            self._crawl.note(f"{path} cannot be moved ({error.strerror}); remove it")
 
 
 def _tasks(order: Order) -> list[Task]:
-    found = [urls.parse(text) for text in order.values]
-    return seeds.tasks(url for url in found if url is not None)
+    parsed = [urls.parse(text) for text in order.values]
+    return seeds.tasks(url for url in parsed if url is not None)
 
 
 def _fresh(part: Order) -> Order:
     """Return the order that this is a part of."""
     return msgspec.structs.replace(part, start=None, end=None, reopened={})
-
-
-def effective(start: StartOptions, controls: Controls, directory: Path) -> Config:
-    """Return the options in force: those of a start, with the values that orders have set."""
-    changed = [f"{name}={value}" for name, value in controls.options.items() if name not in start.given]
-    return config.change(start.options, changed, directory)
 
 
 def pause(controls: Controls, directory: Path) -> str:

@@ -37,10 +37,13 @@ class Exchange:
         self.fresh = False  # whether the handle is set to use a connection of its own
         self.ended: asyncio.Future[Ending] | None = None
         self.cookie = ""  # the Cookie header that the handle is set to send
+        self.fields: list[str] = []  # the fields that the handle is set to send besides those of every request
         self.verbose = False  # whether libcurl reports its steps to the handle
         self.lines: list[bytes] = []  # of all headers; libcurl aborts at 300 KiB of them, trailers included
         self.chunks: list[bytes] = []  # of the body
-        for option, value in _options(fetch, fields(fetch, identity)):
+        # An empty Proxy-Connection removes that field, which libcurl would add: requests stay the same with a proxy.
+        self.header = fields(fetch, identity) + ["Proxy-Connection:"] * bool(fetch.proxy)
+        for option, value in _options(fetch, self.header):
             self.curl.setopt(option, value)
         self.curl.setopt(pycurl.HEADERFUNCTION, self.lines.append)
         self.curl.setopt(pycurl.WRITEFUNCTION, self.on_body)
@@ -127,8 +130,7 @@ def _options(fetch: config.FetchOptions, header: list[str]) -> list[tuple[int, A
     """Return the curl options that are the same for every request."""
     version = pycurl.CURL_HTTP_VERSION_2TLS if fetch.http2 else pycurl.CURL_HTTP_VERSION_1_1
     options = [
-        # An empty Proxy-Connection removes that field, which libcurl would add: requests stay the same with a proxy.
-        (pycurl.HTTPHEADER, [*header, "Proxy-Connection:"] if fetch.proxy else header),
+        (pycurl.HTTPHEADER, header),
         (pycurl.HTTP_VERSION, version),
         (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
         *_proxy(fetch),

@@ -96,10 +96,10 @@ class Multi:
                     self._idle.add(descriptor)
 
     def _watch(self, descriptor: int, events: int) -> None:
-        known = descriptor in self._watched or descriptor in self._idle
+        watched = descriptor in self._watched or descriptor in self._idle
         self._idle.discard(descriptor)
         self._watched[descriptor] = events
-        if known:
+        if watched:
             try:
                 self._epoll.modify(descriptor, events)
                 return

@@ -1,12 +1,15 @@
 """The header of every request, and the URLs that may be requested."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import windrow
 from windrow import config
 from windrow.io import coding
+from windrow.records import Header
 
+_FIELD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+: [!-~]([ -~]*[!-~])?")
 # Scheme, host with port, path with query. A user name and a fragment are accepted and never sent.
 TARGET = re.compile(r"(https?)://(?:[^/?#]*@)?([0-9a-z._\-]+(?::\d+)?|\[[0-9a-f:.]+\](?::\d+)?)(/[!-\"$-~]*)(?:#.*)?")
 
@@ -33,6 +36,12 @@ def fields(fetch: config.FetchOptions, identity: config.IdentityOptions) -> list
                 f"the request header {name} would be {value!r}; use printable ASCII in [identity] and [fetch]"
             )
     return [f"{name}: {value}" for name, value in pairs if value] + list(fetch.headers)
+
+
+def lines(headers: Iterable[Header]) -> list[str] | None:
+    """Return the lines of header fields; None if one cannot be sent: its value may come from a server."""
+    fields = [f"{name}: {value}" for name, value in headers]
+    return fields if all(map(_FIELD.fullmatch, fields)) else None
 
 
 def check_proxy(fetch: config.FetchOptions, identity: config.IdentityOptions) -> None:

@@ -12,12 +12,13 @@ import time
 import pycurl
 
 from windrow import config
-from windrow.fetch.client import lenient, outcome, request
+from windrow.fetch.client import lenient, outcome
+from windrow.fetch.client import request as requests
 from windrow.fetch.client.exchange import Ending, Exchange
 from windrow.fetch.client.multi import Multi
 from windrow.fetch.client.peers import Peer, Peers
 from windrow.fetch.cookies import Cookies
-from windrow.records import Capture, Failure, Reason, Task
+from windrow.records import Capture, Failure, Reason, Request
 
 WITHHELD = "Cookie: withheld\r\n"  # stands in the archive for the cookies that were sent: they are secrets
 
@@ -26,9 +27,9 @@ class Client:
     """An HTTP client. It sends GET requests, each to the address it is given, and follows no redirect."""
 
     def __init__(self, fetch: config.FetchOptions, identity: config.IdentityOptions) -> None:
-        request.check_proxy(fetch, identity)
+        requests.check_proxy(fetch, identity)
         self._fetch, self._identity = fetch, identity
-        self._fields = "".join(f"{line}\r\n" for line in request.fields(fetch, identity))
+        self._fields = "".join(f"{line}\r\n" for line in requests.fields(fetch, identity))
         self._multi: Multi | None = None
         self._free: list[Exchange] = []
         self._pause = min(1.0, fetch.header_timeout / 4, fetch.timeout / 4)  # seconds between two sweeps
@@ -37,34 +38,32 @@ class Client:
         self._cookies = Cookies(fetch)
         self._lenient: set[asyncio.Task[Ending]] = set()  # exchanges that libcurl does not make
 
-    async def get(self, task: Task, address: str, text: str = "", limit: int = 0) -> Capture | Failure:
-        """Request one URL at this address. Every behaviour of the server ends in a record; only cancellation raises.
-
-        text: the URL to request, if it is not the canonical one of the task.
-        limit: the most bytes of body to receive; 0 for fetch.max_bytes.
-        """
-        peer = self._peers.find(address)
-        url = request.TARGET.fullmatch(text or task.url.text)
-        if url is None:
-            return Failure(
-                task, Reason.PROTOCOL, detail="not an http or https URL in canonical form", time=round(time.time(), 3)
-            )
+    async def get(self, request: Request) -> Capture | Failure:
+        """Request one URL at one address. Every behaviour of the server ends in a record; only cancellation raises."""
+        task = request.task
+        peer = self._peers.find(request.address)
+        url = requests.TARGET.fullmatch(request.url)
+        fields = requests.lines(request.headers) if request.headers else []
+        if url is None or fields is None:
+            detail = "not an http or https URL in canonical form" if url is None else "a header field cannot be sent"
+            return Failure(task, Reason.PROTOCOL, detail=detail, time=round(time.time(), 3))
         if not peer.allowed:
-            detail = f"connecting to {address} is not allowed"
+            detail = f"connecting to {request.address} is not allowed"
             return Failure(task, Reason.BLOCKED_ADDRESS, detail=detail, time=round(time.time(), 3))
         multi = self._multi or self._start()
         exchange = self._free.pop() if self._free else Exchange(self._fetch, self._identity)
         ended: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
-        exchange.begin(task, ended, limit or self._fetch.max_bytes)
-        self._prepare(exchange, url, peer)
+        exchange.begin(task, ended, request.limit or self._fetch.max_bytes)
+        self._prepare(exchange, url, peer, fields)
         try:
-            secret, last = "", ""
+            secret, last = "", "".join(f"{line}\r\n" for line in fields)
             if exchange.cookie:
                 secret = f"Cookie: {exchange.cookie}\r\n"
-            if task.url.host in self._peers.unreadable:
-                last = lenient.CLOSE
+            leniently = task.url.host in self._peers.unreadable
+            if leniently:
+                last += lenient.CLOSE
             sent = self._request(url, secret and WITHHELD, last)
-            if last:
+            if leniently:
                 ending = await self._leniently(exchange, url, self._request(url, secret, last))
             else:
                 multi.add(exchange)
@@ -75,7 +74,7 @@ class Client:
             self._release(exchange)
 
     def _request(self, url: re.Match[str], cookie: str, last: str) -> bytes:
-        """Return the header of a request, with a line of cookies and a last one."""
+        """Return the header of a request, with a line of cookies and last ones."""
         return f"GET {url[3]} HTTP/1.1\r\nHost: {url[2]}\r\n{cookie}{self._fields}{last}\r\n".encode()
 
     async def _leniently(self, exchange: Exchange, url: re.Match[str], sent: bytes) -> Ending:
@@ -117,7 +116,7 @@ class Client:
                 multi.end(exchange, pycurl.E_OPERATION_TIMEDOUT, late)
         self._sweeper = asyncio.get_running_loop().call_later(self._pause, self._sweep, multi)
 
-    def _prepare(self, exchange: Exchange, url: re.Match[str], peer: Peer) -> None:
+    def _prepare(self, exchange: Exchange, url: re.Match[str], peer: Peer, fields: list[str]) -> None:
         """Set the curl options that differ from the last request of this handle."""
         set_option = exchange.curl.setopt
         set_option(pycurl.URL, f"{url[1]}://{url[2]}{url[3]}")
@@ -132,6 +131,9 @@ class Client:
         if exchange.cookie != cookie:
             exchange.cookie = cookie
             set_option(pycurl.COOKIE, cookie.encode()) if cookie else exchange.curl.unsetopt(pycurl.COOKIE)
+        if exchange.fields != fields:
+            exchange.fields = fields
+            set_option(pycurl.HTTPHEADER, [*exchange.header, *fields])
         verbose = url[1] == "https" and (exchange.task.url.host, peer.ip) not in self._peers.ciphers
         if exchange.verbose is not verbose:
             exchange.verbose = verbose

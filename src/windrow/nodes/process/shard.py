@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,13 @@ class ShardAccess(msgspec.Struct, frozen=True):
 
 
 @contextlib.asynccontextmanager
-async def neighbours(directory: Path, options: Config, access: ShardAccess) -> AsyncIterator[ShardNeighbours]:
-    """Yield the other shards of the job that a directory belongs to; ConfigError if it does not fit what Redis has."""
+async def neighbours(
+    directory: Path, options: Config, access: ShardAccess, note: Callable[[str], None]
+) -> AsyncIterator[ShardNeighbours]:
+    """Yield the other shards of the job that a directory belongs to; ConfigError if it does not fit what Redis has.
+
+    `note` is called with what the operator must know.
+    """
     own = directories.read(directory)
     if own is None or own.shard < 0:
         raise ConfigError(
@@ -47,8 +52,9 @@ async def neighbours(directory: Path, options: Config, access: ShardAccess) -> A
     try:
         await _join(talks, own.job, access.patience)
         transport = RedisTransport(talks, name, count)
-        async with _tenure(directory, own, access) as tenure, _slots(own, options, access) as slots:
-            yield ShardNeighbours(own.shard, count, transport, directory, slots, run=access.run, tenure=tenure)
+        async with _tenure(directory, own, access, note) as tenure, _slots(own, options, access) as slots:
+            run = access.run
+            yield ShardNeighbours(own.shard, count, transport, directory, slots, run=run, tenure=tenure, note=note)
     finally:
         await talks.close()
 
@@ -72,7 +78,9 @@ async def _slots(own: ShardRecord, options: Config, access: ShardAccess) -> Asyn
 
 
 @contextlib.asynccontextmanager
-async def _tenure(directory: Path, own: ShardRecord, access: ShardAccess) -> AsyncIterator[Tenure | None]:
+async def _tenure(
+    directory: Path, own: ShardRecord, access: ShardAccess, note: Callable[[str], None]
+) -> AsyncIterator[Tenure | None]:
     """Keep the lease that a node has taken, on a connection of its own, until all files are closed."""
     if not access.holder:
         yield None
@@ -80,7 +88,7 @@ async def _tenure(directory: Path, own: ShardRecord, access: ShardAccess) -> Asy
     client = RedisClient(access.url)
     leases = ShardLeases(client, own.job.name, access.holder)
     leases.adopt(own.shard, access.fence)
-    tenure = Tenure(leases, own.shard, directory, access.holder)
+    tenure = Tenure(leases, own.shard, directory, access.holder, note)
     clean = False
     try:
         await tenure.begin()
