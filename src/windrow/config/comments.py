@@ -13,15 +13,15 @@ def read(kind: type) -> dict[str, str]:
     lines = source.splitlines()
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
     comments = {token.start[0]: token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT}
-    found = {}
+    meanings = {}
     for node in getattr(ast.parse(source).body[0], "body", ()):
         if name := _name(node):
             first = node.lineno
             while lines[first - 2].lstrip().startswith("#"):
                 first -= 1
             numbers = range(first, (node.end_lineno or node.lineno) + 1)
-            found[name] = " ".join(comments[number] for number in numbers if number in comments)
-    return found
+            meanings[name] = " ".join(comments[number] for number in numbers if number in comments)
+    return meanings
 
 
 def _name(node: ast.stmt) -> str:

@@ -23,14 +23,14 @@ def edited(text: str, values: Mapping[str, Any]) -> str:
 
 def _set(lines: list[str], section: str, option: str, written: str) -> None:
     pattern = re.compile(rf"[ \t]*#?[ \t]*{re.escape(option)}[ \t]*=")
-    headings = [(place, found[1]) for place, line in enumerate(lines) if (found := _SECTION.match(line))]
-    start = next((place for place, name in headings if name == section), None)
+    headings = [(number, heading[1]) for number, line in enumerate(lines) if (heading := _SECTION.match(line))]
+    start = next((number for number, name in headings if name == section), None)
     if start is None:
         lines += ["", f"[{section}]", written]
         return
-    end = next((place for place, _ in headings if place > start), len(lines))
-    own = [place for place in range(start + 1, end) if pattern.match(lines[place])]
-    active = [place for place in own if not lines[place].lstrip().startswith("#")]
+    end = next((number for number, _ in headings if number > start), len(lines))
+    own = [number for number in range(start + 1, end) if pattern.match(lines[number])]
+    active = [number for number in own if not lines[number].lstrip().startswith("#")]
     if own:
         lines[(active or own)[0]] = written
     else:

@@ -62,7 +62,7 @@ class NamedFile(typing.NamedTuple):
 def named_files(path: Path, overrides: Sequence[str] = ()) -> list[NamedFile]:
     """Return the files that a crawl.toml and overrides name, without the seeds file."""
     options = load(path, overrides)
-    written = {name: found.value for name, found in _read(path).items()} | dict(map(_override, overrides))
+    written = {name: item.value for name, item in _read(path).items()} | dict(map(_override, overrides))
     files = []
     for name, value in written.items():
         if plugins.is_option(name):
@@ -116,8 +116,8 @@ def live(text: str) -> tuple[str, str]:
         raise ConfigError(f"{text!r} has no value; write section.option=value, such as fetch.delay=10")
     _check_name(name, "this order")
     if name not in shapes() or not shapes()[name].live:
-        known = ", ".join(option for option, shape in shapes().items() if shape.live)
-        fix = f"stop the crawl, change crawl.toml and start it again; these can change while it runs: {known}"
+        names = ", ".join(option for option, shape in shapes().items() if shape.live)
+        fix = f"stop the crawl, change crawl.toml and start it again; these can change while it runs: {names}"
         raise ConfigError(f"option '{name}' cannot change while a crawl runs; {fix}")
     if value:
         change(Config(), [text], Path())
@@ -202,9 +202,9 @@ def _read(path: Path) -> dict[str, WrittenValue]:
 
 def _syntax(path: Path, text: str, error: str) -> str:
     """Return the message for an error of tomllib: "… (at line 3, column 5)" or "… (at end of document)"."""
-    found = re.search(r" \(at line (\d+), column \d+\)$", error)
+    position = re.search(r" \(at line (\d+), column \d+\)$", error)
     lines = text.splitlines() or [""]
-    line = int(found[1]) if found else len(lines)
+    line = int(position[1]) if position else len(lines)
     shown = lines[min(line, len(lines)) - 1].strip()
     problem = re.sub(r" \(at [^()]*\)$", "", error)
     fix = "an option is written as name = value, text in quotes"
@@ -250,13 +250,13 @@ def _check_name(name: str, place: str) -> None:
 def nearest(name: str) -> str:
     """Return a hint: a very similar option of this section, the same option of another section, a similar one of this
     section, or a similar one of any."""
-    known = list(shapes())
+    every = list(shapes())
     section, _, option = name.rpartition(".")
-    own = [full.partition(".")[2] for full in known if full.startswith(section + ".")]
+    own = [full.partition(".")[2] for full in every if full.startswith(section + ".")]
     here = [[f"{section}.{near}" for near in difflib.get_close_matches(option, own, 1, least)] for least in (0.8, 0.6)]
-    same = [full for full in known if full.endswith("." + option)]
-    names = difflib.get_close_matches(option, [full.partition(".")[2] for full in known], 1, 0.7)
-    elsewhere = [full for full in known if names and full.endswith("." + names[0])]
+    same = [full for full in every if full.endswith("." + option)]
+    names = difflib.get_close_matches(option, [full.partition(".")[2] for full in every], 1, 0.7)
+    elsewhere = [full for full in every if names and full.endswith("." + names[0])]
     near = here[0] or same or here[1] or elsewhere
     return f"did you mean '{near[0]}'?" if near else "windrow options lists them"
 

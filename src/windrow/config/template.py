@@ -63,12 +63,12 @@ _HEAD = """\
 def new_file(config: Config, reasons: Mapping[str, str] = {}) -> str:
     """Return a crawl.toml that loads back as these options. reasons: of a preset, by the name of the option."""
     parts = [_HEAD]
-    known = options()
+    every = options()
     for section in SECTIONS:
         title = (typing.cast(type, section.type).__doc__ or "").strip().splitlines()[0]
         lines = [f"[{section.name}]  # {title}\n"]
         values = getattr(config, section.name)
-        for option in known:
+        for option in every:
             owner, _, name = option.name.partition(".")
             if owner == section.name and (option.name in USUAL or getattr(values, name) != option.default):
                 lines.append(_option(option, name, getattr(values, name), reasons.get(option.name, "")))

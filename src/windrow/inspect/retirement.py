@@ -16,10 +16,10 @@ def describe(home: Path, report: Report, options: config.Config) -> tuple[float,
     """Return the yield of the domain of a URL that ended as low-yield, and the comparison in words."""
     rule = budget.rule(options.frontier, options.plugins)
     domain = report.task.url.domain
-    found = _account(home, domain, report.time, rule)
-    rate, required = budget.rate(found, rule), budget.threshold(rule, found.pages)
-    text = f"{domain} gave {size(getattr(found, rule.text))} of text for {size(found.downloaded)}"
-    text += f" in {count(found.pages, 'response')}: a yield of {rate:.4f}"
+    account = _account(home, domain, report.time, rule)
+    rate, required = budget.rate(account, rule), budget.threshold(rule, account.pages)
+    text = f"{domain} gave {size(getattr(account, rule.text))} of text for {size(account.downloaded)}"
+    text += f" in {count(account.pages, 'response')}: a yield of {rate:.4f}"
     if rate < required:
         return rate, f"{text}, and after so many responses {required:.4f} are required"
     return rate, f"{text}; its host, or this part of the host, gave less"
@@ -27,7 +27,7 @@ def describe(home: Path, report: Report, options: config.Config) -> tuple[float,
 
 def _account(home: Path, domain: str, end: float, rule: YieldRule) -> SiteAccount:
     """Return what a domain had given until a moment. Only lines that contain its name are decoded."""
-    found = SiteAccount()
+    account = SiteAccount()
     needle = domain.encode()
     for _, lines, _ in log.raw_frames(home):
         for text in lines:
@@ -36,5 +36,5 @@ def _account(home: Path, domain: str, end: float, rule: YieldRule) -> SiteAccoun
             line = _decode(text)
             counts = line.kind is Kind.PAGE and line.status and line.time <= end
             if counts and urls.domain(urls.host_of(line.url)) == domain:
-                budget.enter(line, rule, found)
-    return found
+                budget.enter(line, rule, account)
+    return account

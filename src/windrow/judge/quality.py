@@ -18,12 +18,12 @@ def build(config: Config, inner: Judge | None = None) -> Judge:
     options = config.quality
 
     def judge(page: Page, facts: Facts) -> Ruling:
-        found = scores(facts.kept)
-        found["good"] = good_share(page.paragraphs)
+        scored = scores(facts.kept)
+        scored["good"] = good_share(page.paragraphs)
         if page.doubtful:
-            found["doubtful"] = 1.0
-        limit = exceeded(found, options)
-        return Ruling(scores=found, reason=Reason.QUALITY if limit else Reason.OK, detail=limit)
+            scored["doubtful"] = 1.0
+        limit = exceeded(scored, options)
+        return Ruling(scores=scored, reason=Reason.QUALITY if limit else Reason.OK, detail=limit)
 
     return judge
 
@@ -51,17 +51,17 @@ def scores(texts: Sequence[str]) -> dict[str, float]:
     }
 
 
-def exceeded(found: Mapping[str, float], options: QualityOptions) -> str:
+def exceeded(scores: Mapping[str, float], options: QualityOptions) -> str:
     """Return the name of the first limit that the scores exceed; "" if none."""
     limits = (
-        ("short", found["characters"] < options.min_characters),
-        ("boilerplate", found["good"] < options.min_good),
-        ("digits", found["digits"] > options.max_digits),
-        ("symbols", found["symbols"] > options.max_symbols),
-        ("letters", found["letters"] < options.min_letters),
-        ("repeated-lines", found["repeated_lines"] > options.max_repeated_lines),
-        ("repeated-words", found["repeated_words"] > options.max_repeated_words),
-        ("no-sentences", found["sentences"] < options.min_sentences),
+        ("short", scores["characters"] < options.min_characters),
+        ("boilerplate", scores["good"] < options.min_good),
+        ("digits", scores["digits"] > options.max_digits),
+        ("symbols", scores["symbols"] > options.max_symbols),
+        ("letters", scores["letters"] < options.min_letters),
+        ("repeated-lines", scores["repeated_lines"] > options.max_repeated_lines),
+        ("repeated-words", scores["repeated_words"] > options.max_repeated_words),
+        ("no-sentences", scores["sentences"] < options.min_sentences),
     )
     return next((name for name, over in limits if over), "")
 

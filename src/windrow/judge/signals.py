@@ -45,13 +45,13 @@ def build(config: Config, inner: Judge | None = None) -> Judge:
     agent, options = config.identity.name, config.signals
 
     def judge(page: Page, facts: Facts) -> Ruling:
-        found = read(facts.headers, page.metas, agent) if facts.headers or page.metas else ()
+        stated = read(facts.headers, page.metas, agent) if facts.headers or page.metas else ()
         if page.licence or page.licences:
-            found += licences((page.licence, *page.licences))
-        if not found:
+            stated += licences((page.licence, *page.licences))
+        if not stated:
             return KEPT
-        refused = refuses(found, options)
-        return Ruling(reason=Reason.OPTED_OUT if refused else Reason.OK, detail=refused, signals=found)
+        refused = refuses(stated, options)
+        return Ruling(reason=Reason.OPTED_OUT if refused else Reason.OK, detail=refused, signals=stated)
 
     return judge
 

@@ -136,15 +136,15 @@ def _poor(account: YieldAccount, rule: YieldRule) -> bool:
     return required > 0 and rate(account, rule) < required
 
 
-def segment(known: Collection[str], text: str) -> str:
+def segment(parts: Collection[str], text: str) -> str:
     """Return the part of its host that a canonical URL belongs to: its first path element, "" for files at the top.
 
-    If the part is not among the known ones, and there are as many of these as allowed, it belongs to the rest.
+    If the part is not among those with an account, and there are as many of these as allowed, it belongs to the rest.
     """
     start = text.index("/", 8) + 1
     end = text.find("/", start)
     name = text[start:end] if end > 0 and "?" not in text[start:end] else ""
-    return name if len(known) < SEGMENTS or name in known else REST
+    return name if len(parts) < SEGMENTS or name in parts else REST
 
 
 def in_closed_part(parts: Mapping[str, PartRow], text: str) -> bool:
@@ -157,5 +157,5 @@ def closes(closing: Closing, text: str) -> Reason | None:
     """Return the reason why a URL of this host must not be requested any more; None if it may be."""
     if closing.reason is not None or not closing.closed_parts:
         return closing.reason
-    known = closing.closed_parts | closing.open_parts
-    return Reason.LOW_YIELD if segment(known, text) in closing.closed_parts else None
+    parts = closing.closed_parts | closing.open_parts
+    return Reason.LOW_YIELD if segment(parts, text) in closing.closed_parts else None

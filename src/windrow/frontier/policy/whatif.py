@@ -206,12 +206,12 @@ def steps(text: str) -> tuple[float, ...]:
     """Return the thresholds of a ladder as a user writes them: "none, 0, 0.01"."""
     words = [word.strip() for word in text.split(",")]
     try:
-        found = {float(word) for word in words if word != "none"}
+        values = {float(word) for word in words if word != "none"}
     except ValueError:
-        found = {math.nan}
-    if not all(0 <= step < math.inf for step in found):
+        values = {math.nan}
+    if not all(0 <= step < math.inf for step in values):
         raise ConfigError(
             f"--ladder {text!r} is not a list of yields; write numbers from 0 upwards, and none for no threshold: "
             "none,0,0.01,0.1"
         )
-    return (*([-math.inf] if "none" in words else []), *sorted(found))
+    return (*([-math.inf] if "none" in words else []), *sorted(values))
