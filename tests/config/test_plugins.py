@@ -105,7 +105,10 @@ def test_a_section_that_may_belong_to_two_is_refused(tmp_path: Path) -> None:
 
 def test_an_override_of_a_section_that_nothing_uses_is_refused(tmp_path: Path) -> None:
     assert "did you mean [plugins.wind]" in complaint(tmp_path, TYPED, "plugins.wimd.word=a")
-    assert complaint(tmp_path, TYPED, "plugins.wind=a").startswith("unknown option 'plugins.wind' in --set")
+    assert complaint(tmp_path, TYPED, "plugins.wind=a") == (
+        "unknown option 'plugins.wind' in --set; write [plugins.NAME] on a line of its own and its options below, "
+        "or --set plugins.NAME.option=value"
+    )
 
 
 def test_an_option_of_a_plug_in_cannot_change_while_the_crawl_runs() -> None:

@@ -70,6 +70,12 @@ def test_the_corpus_has_the_masked_text_and_the_marks(crawl: Path) -> None:
     assert all("marks" not in part for part in documents["http://a.test/"]["paragraphs"] if "Anna" not in part["text"])
 
 
+def test_every_archive_file_says_what_the_options_of_the_judge_were(crawl: Path) -> None:
+    [path] = (crawl / "warc").iterdir()
+    written = gzip.decompress(path.read_bytes()).partition(b"\r\n\r\nWARC/")[0].decode()
+    assert "[plugins.private]" in written and 'mask = "[number]"' in written
+
+
 def test_pages_that_are_equal_without_what_is_masked_are_duplicates(crawl: Path) -> None:
     lines = {line["url"]: line for frame in truth.frames(crawl) for line in frame[1:] if not line.get("kind")}
     assert (lines["http://a.test/2"]["reason"], lines["http://a.test/3"]["reason"]) == ("duplicate", "ok")

@@ -244,7 +244,8 @@ def _check_section(section: str, options: Any, place: str) -> None:
 
 def _check_name(name: str, place: str) -> None:
     if name not in shapes() and not plugins.is_option(name):
-        raise ConfigError(f"unknown option '{name}' in {place}; {nearest(name)}")
+        fix = plugins.FIX if name.startswith("plugins.") else nearest(name)
+        raise ConfigError(f"unknown option '{name}' in {place}; {fix}")
 
 
 def nearest(name: str) -> str:

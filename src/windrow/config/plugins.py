@@ -15,7 +15,7 @@ from windrow.config.kinds import ConfigError, Plugin, ValueKind, WrittenValue
 from windrow.config.schema import Config
 
 _NAME = r"[^\W\d][\w-]*"
-_FIX = "write [plugins.NAME] on a line of its own and its options below, or --set plugins.NAME.option=value"
+FIX = "write [plugins.NAME] on a line of its own and its options below, or --set plugins.NAME.option=value"
 
 
 def is_option(name: str) -> bool:
@@ -28,7 +28,7 @@ def read(sections: Any, path: Path) -> dict[str, WrittenValue]:
     written = {}
     for name, options in sections.items() if isinstance(sections, dict) else [("", None)]:
         if not isinstance(options, dict) or not re.fullmatch(_NAME, name):
-            raise ConfigError(f"'plugins' in {path} holds something that is no section of a plug-in; {_FIX}")
+            raise ConfigError(f"'plugins' in {path} holds something that is no section of a plug-in; {FIX}")
         for option, value in options.items():
             written[f"plugins.{name}.{option}"] = WrittenValue(value, str(path), path.parent.absolute())
     return written

@@ -12,6 +12,7 @@ from windrow import config, plugins
 from windrow.cli.archive import query as queries
 from windrow.cli.terminal import Json, note, out, print_json, print_json_line
 from windrow.config import ConfigError
+from windrow.config.kinds import Plugin
 from windrow.units import count, size
 
 if TYPE_CHECKING:
@@ -138,10 +139,7 @@ def _process(fetched: "Iterable[FetchedRecord]", function: Callable[[Any], Any],
 
 
 def _loaded(reference: str) -> Callable[[Any], Any]:
-    module, colon, name = reference.rpartition(":")
-    path = Path(f"{module}.py")
-    module_path = str(path.absolute().with_suffix("")) if colon and path.is_file() else module
-    function: Callable[[Any], Any] = plugins.load(f"{module_path}{colon}{name}", "--function")
+    function: Callable[[Any], Any] = plugins.load(Plugin().apply(reference, "--function", Path.cwd()), "--function")
     return function
 
 
