@@ -29,14 +29,13 @@ class TakedownLine(msgspec.Struct, frozen=True):
         return f"{self.file}, line {self.line}: {self.entry}"
 
 
-class Takedown:
+class Takedown(msgspec.Struct):
     """The lines of one or several lists, ready to be compared with many URLs."""
 
-    def __init__(self) -> None:
-        self._names: dict[str, TakedownLine] = {}  # hosts and domains
-        self._pages: dict[str, TakedownLine] = {}  # URLs without scheme
-        self._prefixes: dict[str, TakedownLine] = {}  # beginnings of URLs without scheme
-        self._starts: tuple[str, ...] = ()  # the same, for str.startswith
+    _names: dict[str, TakedownLine] = {}  # hosts and domains
+    _pages: dict[str, TakedownLine] = {}  # URLs without scheme
+    _prefixes: dict[str, TakedownLine] = {}  # beginnings of URLs without scheme
+    _starts: tuple[str, ...] = ()  # the same, for str.startswith
 
     def __bool__(self) -> bool:
         return bool(self._names or self._pages or self._prefixes)

@@ -1,31 +1,23 @@
-"""The metrics of a crawl: of one that runs, by its process, and of any crawl, by its log.
+"""The metrics of a crawl that runs, by its process; `inspect.metrics` has those of any crawl, by its log.
 
-The counters of a process begin with the process, as monitoring expects; those of a log count all runs. Gauges are those
-of now, or of the last commit.
+The counters of a process begin with the process, as monitoring expects. Gauges are those of now.
 """
 
 import os
 import resource
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import windrow
-from windrow import log, metrics
-from windrow.crawler.machine import disk
+from windrow import metrics
+from windrow.crawler.ending import RunState
+from windrow.crawler.loop import Crawl
+from windrow.crawler.machine.state import Machine
+from windrow.inspect import metrics as measured
 from windrow.inspect import status as states
-from windrow.inspect.status import Status
-from windrow.log import Meter, Tally
+from windrow.log import Meter
 from windrow.metrics import Family, by, single
 from windrow.records import Counts
-
-if TYPE_CHECKING:  # `windrow status` shows metrics too, and needs nothing that runs a crawl
-    from windrow.crawler.ending import RunState
-    from windrow.crawler.loop import Crawl
-    from windrow.crawler.machine.state import Machine
-
-SUBSETS = ("warc", "robotstxt", "diagnostics")  # of the archive
 
 
 class RunMetrics:
@@ -39,64 +31,27 @@ class RunMetrics:
 
         self.count = self._meter.add_report  # call it with every outcome
 
-    def begin(self, crawl: "Crawl") -> None:
-        """Say what is to be said of a crawl from now on."""
+    def begin(self, crawl: Crawl) -> None:
+        """Say the state of a crawl from now on."""
         self._crawl = crawl
 
     async def collect(self) -> list[Family]:
         """Return all metrics as they are now."""
-        found = [*_general(self._directory, running=True), *_process()]
+        families = [*measured.general(self._directory, running=True), *_process()]
         if self._crawl is not None:
             state = await self._crawl.progress()
-            found += _tally(self._crawl.tally)
-            found += self._meter.families()
-            found += _now(state)
-        return metrics.labelled(found, self._labels)
+            families += measured.tally(self._crawl.tally)
+            families += self._meter.families()
+            families += _now(state)
+        return metrics.labelled(families, self._labels)
 
 
-def recorded(directory: Path, watch: log.Watch | None = None) -> list[Family]:
-    """Return the metrics that the log of a crawl has, over all runs."""
-    meter = Meter()
-    found = states.status(directory, watch, meter)
-    families = [*_general(directory, found.running), *_tally(_tally_of(found)), *meter.families()]
-    families += [single("windrow_urls_waiting", found.waiting), single("windrow_urls_in_hand", found.in_flight)]
-    families += _corpus(found.documents, found.tokens)
-    families += _written(found.bytes, found.last, found.frames)
-    return metrics.labelled(families, metrics.labels_of(directory))
-
-
-def _tally_of(found: Status) -> Tally:
-    return Tally(
-        seen=found.seen,
-        finished=found.finished,
-        retried=found.retried,
-        refused=found.refused,
-        downloaded=found.downloaded,
-        clean=found.clean,
-    )
-
-
-def _general(directory: Path, running: bool) -> Iterator[Family]:
-    yield by("windrow_build_info", {windrow.__version__: 1})
-    yield single("windrow_running", int(running))
-    yield single("windrow_disk_free_bytes", disk.free_bytes(directory))
-
-
-def _tally(tally: Tally) -> Iterator[Family]:
-    yield single("windrow_urls_seen_total", tally.seen)
-    yield by("windrow_urls_finished_total", tally.finished)
-    yield by("windrow_attempts_failed_total", tally.retried)
-    yield by("windrow_links_refused_total", tally.refused)
-    yield single("windrow_downloaded_bytes_total", tally.downloaded)
-    yield single("windrow_text_found_bytes_total", tally.clean)
-
-
-def _now(state: "RunState") -> Iterator[Family]:
+def _now(state: RunState) -> Iterator[Family]:
     counts = state.counts
     yield single("windrow_urls_waiting", counts.waiting)
     yield single("windrow_urls_in_hand", counts.in_flight)
     yield by("windrow_hosts", _hosts(counts))
-    yield from _corpus(counts.documents, counts.tokens)
+    yield from measured.corpus(counts.documents, counts.tokens)
     if state.machine is not None:
         yield from _machine(state.machine)
 
@@ -106,24 +61,12 @@ def _hosts(counts: Counts) -> dict[str, float]:
     return {**busy, "other": max(0, counts.hosts - sum(busy.values()))}
 
 
-def _machine(machine: "Machine") -> Iterator[Family]:
+def _machine(machine: Machine) -> Iterator[Family]:
     written = machine.written
     yield by("windrow_workers", machine.workers)
     yield by("windrow_paused", {cause: int(waits) for cause, waits in machine.waits.items()})
     yield written.durations.family("windrow_commit_duration_seconds")
-    yield from _written(states.by_directory(written.lengths), written.last, written.durations.count)
-
-
-def _corpus(documents: int, tokens: int) -> Iterator[Family]:
-    yield single("windrow_corpus_documents", documents)
-    yield single("windrow_corpus_tokens", tokens)
-
-
-def _written(lengths: Mapping[str, int], last: float, frames: int) -> Iterator[Family]:
-    yield by("windrow_archive_bytes", {subset: lengths[subset] for subset in SUBSETS if subset in lengths})
-    if last:
-        yield single("windrow_last_commit_timestamp_seconds", last)
-    yield single("windrow_frames_total", frames)
+    yield from measured.written(states.by_directory(written.lengths), written.last, written.durations.count)
 
 
 def _process() -> Iterator[Family]:

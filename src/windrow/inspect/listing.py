@@ -14,7 +14,7 @@ import msgspec
 
 from windrow import log, orders, urls
 from windrow.config import ConfigError
-from windrow.log import format
+from windrow.log import format, search
 from windrow.records import Kind, Order, Reason
 
 HELD = 1_000_000  # waiting URLs in memory, some 300 bytes each
@@ -125,7 +125,8 @@ def _at(url: str, wish: Wish) -> bool:
 def waiting(directory: Path, wish: Wish, held: int = HELD) -> Iterator[Listed]:
     """Yield the URLs that were admitted and have not finished, in the order of their admission within each part."""
     home = log.home(directory)
-    again = {name for head, _, _ in log.raw_frames(home) for order in head.orders for name in orders.reopens(order)[0]}
+    frames = search.frames(home, search.NAMES, search.ORDERS)
+    again = {name for head, _, _ in frames for order in head.orders for name in orders.reopens(order)[0]}
     parts = [(1, 0)]  # modulus and remainder of the hashes still to be read
     while parts:
         modulus, remainder = parts.pop()

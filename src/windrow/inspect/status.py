@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from windrow import log, orders, takedown
+from windrow.log import Hosts, Removals, Totals
 from windrow.records import Controls
 
 
@@ -51,11 +52,19 @@ class Status(msgspec.Struct):
     due: int = 0  # finished URLs that are to be visited again
 
 
-def status(directory: Path, watch: log.Watch | None = None, *books: log.Book) -> Status:
+def status(directory: Path, watch: log.Watch | None = None) -> Status:
     """Return the counts of a crawl, running or not. watch: gets the bytes of the log that were read."""
-    hosts = log.Hosts()
-    removals = log.Removals(takedown.of(directory).covers)
-    totals = log.fold(directory, hosts, removals, *books, watch=watch)
+    view = log.View(directory, "status", *folds(directory))
+    return of(directory, *view.read(watch))
+
+
+def folds(directory: Path) -> tuple[Totals, Hosts, Removals]:
+    """Return what has to be counted for a status."""
+    return Totals(), Hosts(), Removals(takedown.of(directory))
+
+
+def of(directory: Path, totals: Totals, hosts: Hosts, removals: Removals) -> Status:
+    """Return the status of a crawl whose log has these counts."""
     tally = totals.tally
     running = is_running(directory)
     left = tally.seen - sum(tally.finished.values())

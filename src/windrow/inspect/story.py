@@ -183,7 +183,7 @@ def _attempt(entry: Entry, frame: int, options: Config, home: Path) -> Event:
     if report.reason is Reason.DUPLICATE:
         event.duplicate_of = log.first_seen(home, report) or ""
     if report.reason is Reason.LOW_YIELD:
-        event.figure, event.comparison = retirement.describe(home, report, options)
+        event.figure, event.comparison = retirement.describe(home.parent, report, options)
     return event
 
 

@@ -1,4 +1,4 @@
-"""A book of accounts over the log: by domain or host, by language, by reason, and over time.
+"""A fold over the log by domain or host, by language, by reason, and over time.
 
 One pass; memory is bounded by the number of domains. Yield is policy, and one stage does not import another: the caller
 passes the function that books a page into the account of its domain, see `frontier.policy.whatif`.
@@ -10,6 +10,7 @@ import msgspec
 
 from windrow import urls
 from windrow.config import ConfigError
+from windrow.log.fold import crawling
 from windrow.log.format import Head, Line
 from windrow.records import Kind, Reason
 from windrow.takedown import Takedown
@@ -22,33 +23,19 @@ _LOW_YIELD = Reason.LOW_YIELD.value
 _PAGE = Kind.PAGE
 
 
-class SiteAccount:
+class SiteAccount(msgspec.Struct, array_like=True, gc=False):
     """The requests to a domain, or to a host, and the text they gave. It has the fields that `budget` decides by."""
 
-    __slots__ = (
-        "clean",
-        "closed",
-        "documents",
-        "downloaded",
-        "kept",
-        "pages",
-        "primary",
-        "retired",
-        "tokens",
-        "yields",
-    )
-
-    def __init__(self) -> None:
-        self.pages = 0  # requests for pages that were answered
-        self.downloaded = 0  # bytes of these
-        self.clean = 0  # bytes
-        self.primary = 0  # bytes
-        self.kept = 0  # bytes
-        self.yields = 0  # of its pages, summed, in millionths
-        self.documents = 0  # pages with text in the corpus
-        self.tokens = 0  # words of these
-        self.closed = 0  # URLs that were never requested, because it was retired
-        self.retired = 0  # bit n: rule n of a what-if has retired it
+    pages: int = 0  # requests for pages that were answered
+    downloaded: int = 0  # bytes of these
+    clean: int = 0  # bytes
+    primary: int = 0  # bytes
+    kept: int = 0  # bytes
+    yields: int = 0  # of its pages, summed, in millionths
+    documents: int = 0  # pages with text in the corpus
+    tokens: int = 0  # words of these
+    closed: int = 0  # URLs that were never requested, because it was retired
+    retired: int = 0  # bit n: rule n of a what-if has retired it
 
 
 class Part(msgspec.Struct):
@@ -93,7 +80,10 @@ class ScoreSum(msgspec.Struct):
 class Accounts:
     """What a crawl downloaded and kept, by where it came from."""
 
-    reads_scores = True
+    reads = (
+        *("url", "kind", "embed", "reason", "final", "status", "language", "scores"),
+        *("downloaded", "clean", "primary", "kept", "tokens"),
+    )
 
     def __init__(
         self, book: Callable[[SiteAccount, Line], None], unit: str = "domain", listed: Takedown | None = None
@@ -113,7 +103,8 @@ class Accounts:
         self._known: dict[str, SiteAccount] = {}  # by host and port
         self._timeline = Timeline()
         self._beside: list[Point] = []  # of other shards
-        self._seconds = 0.0
+        self._seconds = 0.0  # of crawling
+        self._last = 0.0  # epoch seconds of the last commit
 
     @property
     def points(self) -> list[Point]:
@@ -124,14 +115,18 @@ class Accounts:
         """Count what follows as the log of another shard of the same crawl. A domain is in one shard only."""
         self._beside += self._timeline.points
         self._timeline = Timeline()
+        self._seconds = self._last = 0.0
 
-    def begin(self, head: Head, seconds: float) -> None:
-        self._seconds = seconds
+    def add(self, head: Head, lines: Sequence[Line]) -> None:
+        self._seconds += crawling(self._last or head.time, head.time)
+        self._last = head.time
         for order in head.orders:
             for reason, count in order.reopened.items():
                 _part(self.reasons, reason).urls -= count  # they will end once more
+        for line in lines:
+            self._add(line)
 
-    def add(self, line: Line) -> None:
+    def _add(self, line: Line) -> None:
         if line.kind is not _PAGE or line.embed:  # the frontier books no requisite either
             self.other += line.downloaded
             return

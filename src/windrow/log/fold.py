@@ -1,26 +1,24 @@
 """Fold the log into counts. This is the one place that decides what counts as a request, a capture, a page, a document.
 
-`Tally` holds the counts that every reader wants: the live display adds reports to one while the crawl runs, and `fold`
-makes one from the files. Books (`Hosts` here, `Accounts` in accounts.py) take part in the same pass and count the rest.
+`Tally` holds the counts that every reader wants: the live display adds reports to one while the crawl runs, and
+`Totals` makes one from a log. Other folds (`Hosts` here, `Accounts` in accounts.py) take part in the same pass.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar
 
 import msgspec
 
 from windrow import orders, urls
-from windrow.config import ConfigError
-from windrow.log import format, reader
-from windrow.log.format import AdmittedUrl, Head, Line
+from windrow.log import following, reader
+from windrow.log.following import START, Fold, Watch
+from windrow.log.format import Head, Line
 from windrow.records import Controls, Entry, Kind, Report
 
 PAUSE = 60.0  # seconds between two commits that count as crawling at most: a crawl does not age while it is stopped
 
 _PAGE = Kind.PAGE  # looking a member up in its enum costs as much as the rest of a count
-
-Watch = Callable[[int], None]  # gets the bytes of the log that were read since the last call
 
 
 class Tally(msgspec.Struct):
@@ -107,7 +105,12 @@ class Tally(msgspec.Struct):
 class Totals(msgspec.Struct):
     """A whole log in numbers."""
 
-    tally: Tally
+    reads: ClassVar = (
+        *("kind", "reason", "final", "status", "seconds", "place", "truncated", "admitted", "refused"),
+        *("downloaded", "clean", "kept", "tokens", "history", "due"),
+    )
+
+    tally: Tally = msgspec.field(default_factory=Tally)
     frames: int = 0
     in_flight: int = 0  # URLs requested and not yet committed at the last frame
     offline: float = 0.0  # epoch seconds since which no host had answered at the last frame; 0: the network worked
@@ -118,6 +121,20 @@ class Totals(msgspec.Struct):
     controls: Controls = Controls()  # what orders have changed
     notes: list[str] = []  # parts of the log that could not be read
 
+    def add(self, head: Head, lines: Sequence[Line]) -> None:
+        if self.frames:
+            self.seconds += crawling(self.last, head.time)
+        else:
+            self.first = head.time
+        self.frames, self.last, self.in_flight, self.offline = head.frame, head.time, head.in_flight, head.offline
+        self.lengths.update(head.lengths)
+        self.tally.seen += len(head.seeds)
+        for order in head.orders:
+            self.controls = orders.apply(self.controls, order)
+            self.tally.reopen(order.reopened)
+        for line in lines:
+            self.tally.add_line(line)
+
     def join(self, other: "Totals", name: str) -> None:
         """Add what the log of another shard of the same crawl says, which runs at the same time."""
         self.tally.join(other.tally)
@@ -127,110 +144,31 @@ class Totals(msgspec.Struct):
         self.notes += [f"shard {name}: {note}" for note in other.notes]
 
 
-class Book(Protocol):
-    """Counts more than a tally does, in the same pass over the log."""
-
-    reads_scores: bool  # decoding the scores of a page costs as much as its other fields
-
-    def begin(self, head: Head, seconds: float) -> None:
-        """Take the head of the next frame; so many seconds of crawling have passed."""
-
-    def add(self, line: Line) -> None: ...
+def crawling(last: float, now: float) -> float:
+    """Return the seconds of crawling between two commits."""
+    return min(max(now - last, 0.0), PAUSE)
 
 
-class Hosts:
+class Hosts(msgspec.Struct):
     """The hosts (with their ports) of all admitted URLs."""
 
-    reads_scores = False
+    reads: ClassVar = ("admitted",)
 
-    def __init__(self) -> None:
-        self.names: set[str] = set()
+    names: set[str] = set()
 
-    def begin(self, head: Head, seconds: float) -> None:
+    def add(self, head: Head, lines: Sequence[Line]) -> None:
         self.names.update([urls.authority_of(seed.url) for seed in head.seeds])
-
-    def add(self, line: Line) -> None:
-        if line.admitted:
-            self.names.update([link.url.split("/", 3)[2] for link in line.admitted])
+        self.names.update([link.url.split("/", 3)[2] for line in lines for link in line.admitted])
 
 
-_FIELDS = (
-    "url",
-    "embed",
-    "status",
-    "seconds",
-    "downloaded",
-    "clean",
-    "primary",
-    "kept",
-    "tokens",
-    "language",
-    "place",
-    "kind",
-    "final",
-    "refused",
-    "truncated",
-    "history",
-    "due",
-)
-# `reason` stays text: a log with a reason that this version does not know is counted all the same.
-_decode = format.view(*_FIELDS, reason=str, admitted=list[AdmittedUrl])
-_decode_scores = format.view(*_FIELDS, "scores", reason=str, admitted=list[AdmittedUrl])
-
-
-def fold(directory: Path, *books: Book, watch: Watch | None = None) -> Totals:
-    """Return the counts of a crawl, from its log alone. It makes no records: some 4 µs per page for a status."""
-    home = reader.home(directory)
-    totals = Totals(Tally())
-    sizes = {name: (home / name).stat().st_size for name in reader.names(home)}
-    ends = dict.fromkeys(sizes, 0)
-    decode = _decode_scores if any(book.reads_scores for book in books) else _decode
-    adders = [totals.tally.add_line, *[book.add for book in books]]
-    try:
-        for head, lines, (name, end) in reader.raw_frames(home):
-            _begin(totals, head)
-            for book in books:
-                book.begin(head, totals.seconds)
-            for text in lines:
-                line = decode(text)
-                for add in adders:
-                    add(line)
-            if watch is not None:
-                watch(end - ends.get(name, 0))
-            ends[name] = end
-    except (msgspec.MsgspecError, ValueError, IndexError) as error:  # also: not UTF-8; a URL without a host
-        raise ConfigError(f"{home} cannot be read ({error}); it is damaged, or a newer Windrow wrote it") from None
-    totals.notes += _left_out(sizes, ends)
+def fold(directory: Path, *folds: Fold, watch: Watch | None = None) -> Totals:
+    """Return the counts of a crawl, from its log alone, and give the other folds their part of the same pass."""
+    totals = Totals()
+    sizes = reader.sizes(reader.home(directory))
+    position = following.follow(directory, START, totals, *folds, watch=watch)
+    assert position is not None, "every log has its start"
+    rests = {name: size for name, size in sizes.items() if name >= position.file}
+    if position.file in rests:
+        rests[position.file] -= position.offset
+    totals.notes = [*position.notes, *following.left_out(rests)]
     return totals
-
-
-def _begin(totals: Totals, head: Head) -> None:
-    if totals.frames:
-        if head.frame != totals.frames + 1:
-            totals.notes.append(
-                f"frame {head.frame} follows frame {totals.frames}: the frames between them are lost or damaged, "
-                "and are not counted"
-            )
-        totals.seconds += min(max(head.time - totals.last, 0.0), PAUSE)
-    else:
-        totals.first = head.time
-    totals.frames, totals.last, totals.in_flight = head.frame, head.time, head.in_flight
-    totals.offline = head.offline
-    totals.lengths.update(head.lengths)
-    totals.tally.seen += len(head.seeds)
-    for order in head.orders:
-        totals.controls = orders.apply(totals.controls, order)
-        totals.tally.reopen(order.reopened)
-
-
-def _left_out(sizes: dict[str, int], ends: dict[str, int]) -> list[str]:
-    """Return a note per file with bytes behind its last readable frame: a frame cut short, or damage.
-
-    `sizes` were taken before the first byte was read, so frames that a running crawl appends meanwhile are no damage.
-    """
-    rests = {name: size - ends[name] for name, size in sizes.items()}
-    return [
-        f"log/{name}: {rest:,} bytes after the last whole frame were left out"
-        for name, rest in rests.items()
-        if rest > 0
-    ]

@@ -3,7 +3,10 @@
 A running crawl counts its reports here, and `windrow status --format prometheus` the lines of the log, with one code.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+import msgspec
 
 from windrow import urls
 from windrow.log.format import Head, Line
@@ -12,28 +15,23 @@ from windrow.records import Kind, Reason, Report
 
 CLOSINGS = frozenset(reason.value for reason in (Reason.LOW_YIELD, Reason.HOST_DEAD, Reason.BLOCKED))
 KINDS = {kind: kind.name.lower().replace("_", "-") for kind in Kind}
-_HOSTS = 1 << 16  # of closed domains, whose domain is remembered
 
 
-class Meter:
-    """A book of the log, and the counts of a run."""
+class Meter(msgspec.Struct):
+    """A fold over the log, and the counts of a run."""
 
-    reads_scores = False
+    reads: ClassVar = ("url", "kind", "reason", "seconds", "status", "kept", "language")
 
-    def __init__(self) -> None:
-        self.requests: dict[tuple[Kind, int], int] = {}  # by kind and first digit of the status; 0: no answer
-        self.durations = Histogram()
-        self.documents: dict[str, int] = {}  # by language
-        self.kept: dict[str, int] = {}  # bytes, by language
-        self._retired: dict[str, set[str]] = {}  # reason -> domains
-        self._known: dict[str, str] = {}  # host and port -> domain
+    requests: dict[tuple[Kind, int], int] = {}  # by kind and first digit of the status; 0: no answer
+    durations: Histogram = msgspec.field(default_factory=Histogram)
+    documents: dict[str, int] = {}  # by language
+    kept: dict[str, int] = {}  # bytes, by language
+    retired: dict[str, set[str]] = {}  # reason -> domains
 
-    def begin(self, head: Head, seconds: float) -> None:
-        """Take the head of the next frame, which says nothing about requests."""
-
-    def add(self, line: Line) -> None:
-        if not self._count(line, line.kind) and line.reason in CLOSINGS and line.kind is Kind.PAGE:
-            self._retire(line.reason, self._domain(line.url))
+    def add(self, head: Head, lines: Sequence[Line]) -> None:
+        for line in lines:
+            if not self._count(line, line.kind) and line.reason in CLOSINGS and line.kind is Kind.PAGE:
+                self._retire(line.reason, urls.domain(urls.host_of(line.url)))
 
     def add_report(self, report: Report) -> None:
         task = report.task
@@ -54,16 +52,7 @@ class Meter:
         return True
 
     def _retire(self, reason: str, domain: str) -> None:
-        self._retired.setdefault(reason, set()).add(domain)
-
-    def _domain(self, url: str) -> str:
-        authority = url.split("/", 3)[2]
-        domain = self._known.get(authority)
-        if domain is None:
-            if len(self._known) >= _HOSTS:
-                self._known.clear()
-            domain = self._known[authority] = urls.domain(urls.host_of(url))
-        return domain
+        self.retired.setdefault(reason, set()).add(domain)
 
     def families(self) -> Iterable[Family]:
         requests: dict[tuple[str, ...], float] = {
@@ -73,4 +62,4 @@ class Meter:
         yield self.durations.family("windrow_request_duration_seconds")
         yield by("windrow_text_kept_bytes_total", self.kept)
         yield by("windrow_documents_total", self.documents)
-        yield by("windrow_domains_retired_total", {reason: len(names) for reason, names in self._retired.items()})
+        yield by("windrow_domains_retired_total", {reason: len(names) for reason, names in self.retired.items()})

@@ -1,13 +1,15 @@
 """Which pages `windrow purge` has removed, and how many documents are on the takedown list, according to the log."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 
 from windrow.log import reader
 from windrow.log.format import Head, Line
 from windrow.records import Order
+from windrow.takedown import Takedown
 
 VERB = "purge"
 _BY = "by="  # begins the first value of an order: the line of the takedown list; the other values are URLs
@@ -34,33 +36,29 @@ def split(given: Order) -> tuple[str, tuple[str, ...]]:
 
 def purged(directory: Path) -> dict[str, PurgeNote]:
     """Return the pages that were purged, each with its latest order. `directory` is that of the log."""
-    found = {}
+    notes = {}
     for head, _, _ in reader.raw_frames(directory):
         for given in head.orders:
             if given.verb == VERB:
                 by, urls = split(given)
-                found.update(dict.fromkeys(urls, PurgeNote(head.frame, given.time, by)))
-    return found
+                notes.update(dict.fromkeys(urls, PurgeNote(head.frame, given.time, by)))
+    return notes
 
 
-class Removals:
-    """Counts documents on the takedown list and purged pages, in the pass over the log that a `fold` makes."""
+class Removals(msgspec.Struct):
+    """Documents on the takedown list, and purged pages."""
 
-    reads_scores = False
+    reads: ClassVar = ("url", "kept")
 
-    def __init__(self, covers: Callable[[str], bool]) -> None:
-        """`covers`: returns whether a URL is on the takedown list."""
-        self.listed: set[str] = set()  # documents that are on the list and not purged
-        self.purged: set[str] = set()
-        self._covers = covers
+    listing: Takedown
+    listed: set[str] = set()  # documents that are on the list and not purged
+    purged: set[str] = set()
 
-    def begin(self, head: Head, seconds: float) -> None:
+    def add(self, head: Head, lines: Sequence[Line]) -> None:
         for given in head.orders:
             if given.verb == VERB:
                 urls = split(given)[1]
                 self.purged.update(urls)
                 self.listed.difference_update(urls)
-
-    def add(self, line: Line) -> None:
-        if line.kept and self._covers(line.url):
-            self.listed.add(line.url)
+        if self.listing:
+            self.listed.update([line.url for line in lines if line.kept and self.listing.covers(line.url)])

@@ -1,4 +1,4 @@
-"""Read the files of a log: whole frames from a position, raw lines, frames behind damage, mentions of one URL."""
+"""Read the files of a log: whole frames from a position, raw lines, frames behind damage."""
 
 import contextlib
 import zlib
@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
-import msgspec
 from isal import igzip_lib
 
 from windrow.config import ConfigError
 from windrow.log import format
 from windrow.log.format import Head
-from windrow.records import Entry, Frame, Kind, Order, Origin, Report
+from windrow.records import Frame
 
 _MERGED = "merge.json"  # of the output of `windrow merge`
 _MAGIC = b"\x1f\x8b\x08"  # of a gzip member
@@ -33,7 +32,12 @@ def home(directory: Path) -> Path:
 
 def length(directory: Path) -> int:
     """Return the bytes of a crawl's log, for a progress bar."""
-    return sum((directory / "log" / name).stat().st_size for name in names(directory / "log"))
+    return sum(sizes(directory / "log").values())
+
+
+def sizes(directory: Path) -> dict[str, int]:
+    """Return the bytes of each file of the log."""
+    return {name: (directory / name).stat().st_size for name in names(directory)}
 
 
 def names(directory: Path) -> list[str]:
@@ -57,18 +61,15 @@ def frames(directory: Path, start: Position = ("", 0), number: int | None = None
         yield frame, position
 
 
-def raw_frames(directory: Path, start: str = "") -> Iterator[tuple[Head, list[bytes], Position]]:
-    """Yield every whole frame that can be read: its head, its reports as raw lines, and the position behind it.
+def raw_frames(directory: Path, start: Position = ("", 0)) -> Iterator[tuple[Head, list[bytes], Position]]:
+    """Yield every whole frame that can be read, from a position on: its head, its reports as raw lines, and the
+    position behind it.
 
-    start: the name of the first file to read. Frames behind damage are left out until the next file. A caller that
-    counts compares the frames' numbers.
+    Frames behind damage are left out until the next file. A caller that counts compares the frames' numbers.
     """
-    for name in names(directory):
-        if name < start:
-            continue
-        for text, end in _members(directory / name, 0, ends(directory, name)):
-            first, *lines = text.splitlines()
-            yield format.head(first), lines, (name, end)
+    for text, position in members(directory, start):
+        first, *lines = text.splitlines()
+        yield format.head(first), lines, position
 
 
 def members(directory: Path, start: Position) -> Iterator[tuple[bytes, Position]]:
@@ -76,8 +77,8 @@ def members(directory: Path, start: Position) -> Iterator[tuple[bytes, Position]
     for name in names(directory):
         if name >= start[0]:
             offset = start[1] if name == start[0] else 0
-            found = _members(directory / name, offset, ends(directory, name))
-            yield from ((text, (name, end)) for text, end in found)
+            for text, end in members_of(directory / name, offset, ends(directory, name)):
+                yield text, (name, end)
 
 
 def ends(directory: Path, name: str) -> int | None:
@@ -85,13 +86,19 @@ def ends(directory: Path, name: str) -> int | None:
 
     Bytes behind that place were written by a process that had lost the crawl and did not know it yet.
     """
+    head = successor(directory, name)
+    last, end = head.follows if head is not None else ("", 0)
+    return end if last == name else None
+
+
+def successor(directory: Path, name: str) -> Head | None:
+    """Return the head of the first frame in the next file; None if there is no such frame yet."""
     following = directory / f"{int(name[:5]) + 1:05d}.jsonl.gz"
     try:
-        text = next((text for text, _ in _members(following, 0)), b"")
+        text = next((text for text, _ in members_of(following, 0)), b"")
     except FileNotFoundError:
         return None
-    last, end = format.head(text.partition(b"\n")[0]).follows if text else ("", 0)
-    return end if last == name else None
+    return format.head(text.partition(b"\n")[0]) if text else None
 
 
 def lost_frame(path: Path, offset: int) -> int | None:
@@ -112,7 +119,8 @@ def lost_frame(path: Path, offset: int) -> int | None:
     return None
 
 
-def _members(path: Path, offset: int, until: int | None = None) -> Iterator[tuple[bytes, int]]:
+def members_of(path: Path, offset: int, until: int | None = None) -> Iterator[tuple[bytes, int]]:
+    """Yield the text of every whole frame of one file from an offset on, with the offset behind it."""
     with path.open("rb") as file:
         file.seek(offset)
         pending = b""
@@ -133,63 +141,3 @@ def _members(path: Path, offset: int, until: int | None = None) -> Iterator[tupl
             pending = inflate.unused_data
             offset += used
             yield b"".join(text), offset
-
-
-class Mention(msgspec.Struct):
-    """A place of the log that names a URL."""
-
-    frame: int
-    time: float  # of the commit
-    via: str | None  # the URL was found there; empty: it is a seed; None: this is a report on the URL, or an order
-    entry: Entry | None = None  # with a report on the URL
-    order: Order | None = None  # that may be about the URL
-
-
-def mentions(directory: Path, url: str) -> Iterator[Mention]:
-    """Yield every order, and every line that found this URL or reports on it, in the order of the log.
-
-    Only lines that contain its text are decoded.
-    """
-    needle = format.quoted(url)
-    for head, lines, _ in raw_frames(directory):
-        for order in head.orders:
-            yield Mention(head.frame, head.time, None, order=order)
-        for seed in head.seeds:
-            if seed.url == url:
-                yield Mention(head.frame, head.time, seed.via)
-        for text in lines:
-            if needle not in text:
-                continue
-            line = format.line(text)
-            if line.url == url and line.kind != Kind.RESOLVE:
-                yield Mention(head.frame, head.time, None, format.entry(line))
-            if any(found.url == url for found in line.admitted):
-                yield Mention(head.frame, head.time, line.url)
-
-
-def rules(directory: Path, origin: str) -> Origin | None:
-    """Return the latest rules that the crawl knew of an origin."""
-    needle = format.quoted(origin)
-    found = None
-    for _, lines, _ in raw_frames(directory):
-        for text in lines:
-            if needle in text:
-                line = format.line(text)
-                found = line.origin if line.origin and line.origin.name == origin else found
-    return found
-
-
-def first_seen(directory: Path, copy: Report) -> str | None:
-    """Return the URL of the first page with the payload or the clean text of this duplicate; None if the log has it no
-    more. Pages whose text no judge accepted do not count, see `fingerprints`."""
-    needles = [b'"text":%d' % copy.text, b'"digest":' + format.quoted(copy.digest)]
-    for _, lines, _ in raw_frames(directory):
-        for text in lines:
-            if needles[0] not in text and needles[1] not in text:
-                continue
-            line = format.line(text)
-            if line.url == copy.task.url.text or not line.text:
-                continue
-            if line.text == copy.text or line.digest == copy.digest:
-                return str(line.url)
-    return None

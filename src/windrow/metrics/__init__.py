@@ -1,8 +1,9 @@
 """Metrics: numbers of a crawl for Prometheus and other monitoring.
 
-In: counts of a running crawl (`crawler/metrics.py`), or of its log. Out: the text formats of Prometheus and
-OpenMetrics. `names.py` is the list of all metrics, `families.py` writes them, `endpoint.py` serves them over HTTP.
-Nothing here knows a crawl: a callable gives the families at each request, so a crawl that nobody scrapes computes none.
+In: counts of a running crawl (`crawler/metrics.py`), or of its log (`inspect/metrics.py`). Out: the text formats of
+Prometheus and OpenMetrics. `names.py` is the list of all metrics, `families.py` writes them, `endpoint.py` serves them
+over HTTP. Nothing here knows a crawl: a callable gives the families at each request, so a crawl that nobody scrapes
+computes none.
 
 Every sample has the label `crawl`, and in a divided crawl also `shard`, so that the numbers of several crawls, shards
 and machines can be in one database, and in one answer.

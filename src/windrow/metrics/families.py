@@ -30,14 +30,11 @@ class Family(msgspec.Struct, frozen=True):
     samples: tuple[MetricSample, ...]
 
 
-class Histogram:
+class Histogram(msgspec.Struct):
     """Counts of observed seconds, one per bucket."""
 
-    __slots__ = ("counts", "total")
-
-    def __init__(self) -> None:
-        self.counts = [0] * (len(SECONDS) + 1)
-        self.total = 0.0
+    counts: list[int] = msgspec.field(default_factory=lambda: [0] * (len(SECONDS) + 1))
+    total: float = 0.0
 
     def observe(self, seconds: float) -> None:
         self.counts[bisect.bisect_left(SECONDS, seconds)] += 1

@@ -20,9 +20,9 @@ from windrow.cli.terminal import (
     undivided,
 )
 from windrow.config import ConfigError
-from windrow.crawler import metrics as measured
 from windrow.crawler.machine import network
 from windrow.crawler.orders.take import standing
+from windrow.inspect import metrics as measured
 from windrow.inspect import status as states
 from windrow.inspect.status import Status
 from windrow.units import count, moment, share, size

@@ -146,7 +146,7 @@ def _path(directory: Path, order: Order) -> Path:
 
 def _parts(directory: Path, order: Order, start: str) -> list[Order]:
     """Return the parts of an order that the log has, from this file of it on."""
-    heads = log.raw_frames(directory / "log", start)
+    heads = log.raw_frames(directory / "log", (start, 0))
     return [part for head, _, _ in heads for part in head.orders if part.id == order.id]
 
 
@@ -170,21 +170,23 @@ def read_seeds(sources: Sequence[str], options: Config) -> Seeds:
 class Finished:
     """Counts the URLs that a retry would reopen, in one pass over the log. Only those that count are in memory."""
 
-    reads_scores = False
+    reads = ("url", "kind", "final", "reason", "due")
 
     def __init__(self, order: Order) -> None:
         self._order = order
         self._reasons = orders.reopens(order)[0]
         self._ended: dict[tuple[str, int], str] = {}  # by host and key
 
-    def begin(self, head: log.Head, seconds: float) -> None:
+    def add(self, head: log.Head, lines: Sequence[log.Line]) -> None:
         for order in head.orders:
             reasons = orders.reopens(order)[0] if order.reopened else ()
             gone = [place for place, name in self._ended.items() if name in reasons and orders.covers(order, *place)]
             for place in gone:
                 del self._ended[place]
+        for line in lines:
+            self._add(line)
 
-    def add(self, line: log.Line) -> None:
+    def _add(self, line: log.Line) -> None:
         if line.kind or not line.final:
             return
         host = urls.host_of(line.url)
@@ -207,7 +209,7 @@ def count(directory: Path, reasons: Iterable[str], hosts: Iterable[str] = ()) ->
     order = orders.make("retry", reasons, hosts)
     tally = log.Tally() if order.hosts else log.fold(directory).tally
     if order.hosts or tally.due:  # an order lets no URL wait again that is to be visited again
-        book = Finished(order)
-        log.fold(directory, book)
-        return book.counts()
+        finished = Finished(order)
+        log.follow(directory, log.START, finished)
+        return finished.counts()
     return {name: tally.finished.get(name, 0) for name in order.values}

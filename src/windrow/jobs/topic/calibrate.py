@@ -66,21 +66,19 @@ class Proposal(msgspec.Struct, frozen=True):
 
 
 class PageScores:
-    """A book of the log: perplexity and ratio of each page that has them."""
+    """A fold over the log: perplexity and ratio of each page that has them."""
 
-    reads_scores = True
+    reads = ("scores",)
 
     def __init__(self) -> None:
         self.perplexities = array("d")
         self.ratios = array("d")  # 0: none
 
-    def begin(self, head: Any, seconds: float) -> None:
-        pass
-
-    def add(self, line: Any) -> None:
-        if line.scores and relevance.PERPLEXITY in line.scores:
-            self.perplexities.append(line.scores[relevance.PERPLEXITY])
-            self.ratios.append(line.scores.get("ratio", 0.0))
+    def add(self, head: log.Head, lines: Sequence[log.Line]) -> None:
+        for line in lines:
+            if line.scores and relevance.PERPLEXITY in line.scores:
+                self.perplexities.append(line.scores[relevance.PERPLEXITY])
+                self.ratios.append(line.scores.get("ratio", 0.0))
 
     def rows(self) -> list[tuple[float, float | None]]:
         step = -(-len(self.perplexities) // _MOST) or 1
@@ -135,10 +133,10 @@ def _doubts(shown: str, typical: Typical, before: Typical | None) -> list[str]:
 
 
 def _pages(directory: Path) -> list[tuple[float, float | None]]:
-    book = PageScores()
+    scores = PageScores()
     if (directory / "log").is_dir():
-        log.fold(directory, book)
-    return book.rows()
+        log.follow(directory, log.START, scores)
+    return scores.rows()
 
 
 def _typical(scores: Sequence[topic.TopicScores], scorer: TopicScorer, options: Config) -> Typical:

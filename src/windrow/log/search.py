@@ -1,0 +1,104 @@
+"""Search a log: the frames that may have a token, without reading the others.
+
+A token is a piece of a frame's text: a URL as the log writes it, the name of an origin, a digest. Each file of the log
+has a view with its `postings`, made when it is first needed. That of a complete file stays as it is; that of the last
+file is extended. Frames without postings are always among those found, and the caller looks through all of them.
+"""
+
+import contextlib
+import io
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from windrow.log import following, format, reader, views
+from windrow.log.format import Head
+from windrow.log.postings import NewPostings, Postings
+from windrow.log.reader import Position
+
+NAMES = "names"  # URLs of reports, of admitted links and of seeds; origins; ORDERS
+COPIES = "copies"  # digests of payloads, and hashes of texts
+ORDERS = b"orders"  # the token of a frame with orders
+
+_reported = re.compile(rb'"url":("[^"]*")').findall
+_admitted = re.compile(rb'\[("http[^"]*")').findall
+_origins = re.compile(rb'"name":("http[^"]*")').findall
+_digests = re.compile(rb'"digest":("[^"]*")').findall
+_texts = re.compile(rb'"text":([0-9]+)').findall
+
+
+def _names(text: bytes) -> list[bytes]:
+    orders = [ORDERS] if b'"orders":' in text[: text.find(b"\n")] else []
+    return [*_reported(text), *_admitted(text), *_origins(text), *orders]
+
+
+TOKENS: dict[str, Callable[[bytes], list[bytes]]] = {  # of the text of a frame
+    NAMES: _names,
+    COPIES: lambda text: [*_digests(text), *_texts(text)],
+}
+
+
+def frames(home: Path, family: str, *tokens: bytes) -> Iterator[tuple[Head, list[bytes], Position]]:
+    """Yield the frames of a log that may have one of these tokens, in order, as `reader.raw_frames` does."""
+    for name in reader.names(home):
+        starts, rest = _find(home, name, family, tokens)
+        members: list[Iterator[tuple[bytes, int]]]
+        members = [itertools.islice(reader.members_of(home / name, start), 1) for start in starts]
+        if rest is not None:
+            members.append(reader.members_of(home / name, rest, reader.ends(home, name)))
+        for text, end in itertools.chain.from_iterable(members):
+            first, *lines = text.splitlines()
+            yield format.head(first), lines, (name, end)
+
+
+def _find(home: Path, name: str, family: str, tokens: tuple[bytes, ...]) -> tuple[list[int], int | None]:
+    """Return where the frames begin that may have one of these tokens in a file of the log, and where those begin that
+    have no postings; None: all have."""
+    view = f"{name.partition('.')[0]}.{family}"
+    with contextlib.ExitStack() as stack:
+        postings = None
+        with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError):
+            stored = Postings(stack.enter_context(views.open_view(home.parent, view)))
+            postings = stored if _fits(home, name, stored) else None
+        if _behind(home / name, postings) >= views.KEEP and views.writable(home.parent):
+            made = _made(home, name, family, postings)
+            views.write(home.parent, view, made)
+            postings = Postings(io.BytesIO(made))
+        if postings is None:
+            return [], 0
+        try:
+            return postings.find(tokens), None if postings.head.complete else postings.head.end
+        except ValueError:
+            views.remove(home.parent, view)
+            return [], 0
+
+
+def _fits(home: Path, name: str, postings: Postings) -> bool:
+    """Return whether postings are of this file of the log."""
+    end, tail = postings.head.end, postings.head.tail
+    if postings.head.complete:  # the end that the next file gives it was taken into account
+        return following.tail(home / name, end) == tail
+    return following.ends_at(home, name, end, tail)
+
+
+def _behind(path: Path, postings: Postings | None) -> int:
+    """Return how many bytes of a file of the log have no postings and can have some."""
+    size = path.stat().st_size
+    if postings is None:
+        return size if size < 1 << 32 else 0  # a position in the file has 4 bytes
+    return 0 if postings.head.complete else size - postings.head.end
+
+
+def _made(home: Path, name: str, family: str, before: Postings | None) -> bytes:
+    """Return a view with the postings of all frames of a file of the log; `before`: those that there are."""
+    made = NewPostings()
+    if before is not None:
+        with contextlib.suppress(ValueError):
+            made.take(before)
+    complete = reader.successor(home, name) is not None  # asked first: the next file begins behind the last frame
+    for text, end in reader.members_of(home / name, made.end, reader.ends(home, name)):
+        made.add(TOKENS[family](text), end)
+    return made.packed(following.tail(home / name, made.end), complete)
