@@ -11,13 +11,7 @@ robots.txt, and pages of all reasons that a crawl of the web has.
 
 import argparse
 import base64
-import hashlib
-import os
 import random
-import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from tests.logs import frame, ok, write
-from windrow import log
+from windrow import log, takedown
 from windrow.log import purges
 from windrow.log.purges import PurgeNote, Removals
 from windrow.records import Frame, Order
@@ -32,7 +32,8 @@ def test_the_latest_order_of_each_page_is_found(tmp_path: Path) -> None:
 
 
 def test_documents_on_the_list_count_until_they_are_purged(tmp_path: Path) -> None:
-    removals = Removals(lambda url: url in (ONE, THREE))
+    (tmp_path / "takedown.txt").write_text(f"{ONE}\n{THREE}\n")
+    removals = Removals(takedown.of(tmp_path))
     log.fold(made(tmp_path), removals)
     assert removals.purged == {ONE, TWO}
     assert removals.listed == {ONE, THREE}, "the first one was fetched again after its purge"

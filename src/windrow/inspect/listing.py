@@ -7,7 +7,7 @@ part.
 
 import datetime
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -83,11 +83,12 @@ def moment(text: str, option: str) -> float:
 
 def outcomes(directory: Path, wish: Wish) -> Iterator[Listed]:
     """Yield how URLs ended, in the order of the log."""
-    needles = [b'"reason":' + format.quoted(name) for name in wish.reasons]
+    reasons = [b'"reason":' + format.quoted(name) for name in wish.reasons]
+    names = [name.encode() for name in (*wish.hosts, *wish.domains)]
     kinds = {kind: name for name, kind in KINDS.items()}
     for _, lines, _ in log.raw_frames(log.home(directory)):
         for text in lines:
-            if needles and not any(needle in text for needle in needles):
+            if not (_has_one(text, reasons) and _has_one(text, names)):  # sooner known than decoded
                 continue
             line = _decode(text)
             if not (line.final or wish.attempts) or not _wanted(line, wish):
@@ -105,6 +106,10 @@ def outcomes(directory: Path, wish: Wish) -> Iterator[Listed]:
                 kept=line.kept,
                 via=line.via,
             )
+
+
+def _has_one(text: bytes, needles: Sequence[bytes]) -> bool:
+    return not needles or any([needle in text for needle in needles])
 
 
 def _wanted(line: format.Line, wish: Wish) -> bool:

@@ -29,7 +29,7 @@ class PostingsHead(msgspec.Struct, array_like=True):
     form: str
     end: int  # bytes of the log's file that have postings
     tail: bytes  # the last of these bytes
-    complete: bool  # the file will have no further frames
+    complete: int  # bytes of the log's file, if it will have no further frames; 0: it may have some
     count: int  # postings
     starts: bytes  # of the frames, 4 bytes each
     firsts: bytes  # of each block the first hash, 4 bytes each
@@ -84,7 +84,7 @@ class Postings:
         for number in range(len(self._sums)):
             block = self.block(number)
             hashes.extend(block[0])
-            frames.extend(block[1])
+            frames.extend(block[1].tolist())
         return hashes, frames
 
 
@@ -108,8 +108,8 @@ class NewPostings:
         self._starts.append(self.end)
         self.end = end
 
-    def packed(self, tail: bytes, complete: bool) -> bytes:
-        """Return the view."""
+    def packed(self, tail: bytes, complete: int) -> bytes:
+        """Return the view; `tail` and `complete`: see its head."""
         import numpy  # a tenth of a second, which only the making of postings needs
 
         hashes, numbers = numpy.frombuffer(self._hashes, "u8"), numpy.frombuffer(self._frames, "u4")

@@ -12,8 +12,6 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import msgspec
-
 from windrow.log import following, format, reader, views
 from windrow.log.format import Head
 from windrow.log.postings import NewPostings, Postings
@@ -60,7 +58,7 @@ def _find(home: Path, name: str, family: str, tokens: tuple[bytes, ...]) -> tupl
     view = f"{name.partition('.')[0]}.{family}"
     with contextlib.ExitStack() as stack:
         postings = None
-        with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError):
+        with contextlib.suppress(*views.FAULTS):
             stored = Postings(stack.enter_context(views.open_view(home.parent, view)))
             postings = stored if _fits(home, name, stored) else None
         if _behind(home / name, postings) >= views.KEEP and views.writable(home.parent):
@@ -77,11 +75,12 @@ def _find(home: Path, name: str, family: str, tokens: tuple[bytes, ...]) -> tupl
 
 
 def _fits(home: Path, name: str, postings: Postings) -> bool:
-    """Return whether postings are of this file of the log."""
-    end, tail = postings.head.end, postings.head.tail
-    if postings.head.complete:  # the end that the next file gives it was taken into account
-        return following.tail(home / name, end) == tail
-    return following.ends_at(home, name, end, tail)
+    """Return whether postings are of this file of the log, and it was not cut since."""
+    head = postings.head
+    if head.complete:  # what the next file says of its end was heeded
+        size = (home / name).stat().st_size
+        return size == head.complete and following.tail(home / name, head.end) == head.tail
+    return following.ends_at(home, name, head.end, head.tail)
 
 
 def _behind(path: Path, postings: Postings | None) -> int:
@@ -98,7 +97,8 @@ def _made(home: Path, name: str, family: str, before: Postings | None) -> bytes:
     if before is not None:
         with contextlib.suppress(ValueError):
             made.take(before)
-    complete = reader.successor(home, name) is not None  # asked first: the next file begins behind the last frame
-    for text, end in reader.members_of(home / name, made.end, reader.ends(home, name)):
+    # Asked first: the next file begins behind the last frame of this one.
+    complete = (home / name).stat().st_size if reader.successor(home, name) is not None else 0
+    for text, end in reader.ahead(reader.members_of(home / name, made.end, reader.ends(home, name))):
         made.add(TOKENS[family](text), end)
     return made.packed(following.tail(home / name, made.end), complete)

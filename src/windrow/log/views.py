@@ -26,6 +26,7 @@ DIRECTORY = "views"  # in a crawl's directory
 LONGEST = 1 << 30  # bytes of a view that is read
 SUM = 8  # bytes of a checksum
 KEEP = 4 << 20  # bytes of the log behind a view: fewer are read again sooner than a view is written
+FAULTS = (OSError, ValueError, msgspec.MsgspecError, RecursionError)  # of a view that cannot be read
 _PLAIN = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # no link is followed, no pipe waited for
 
 
@@ -72,14 +73,16 @@ class View:
         return self.folds
 
     def _restore(self) -> None:
-        with contextlib.suppress(OSError, msgspec.MsgspecError, ValueError, RecursionError):
+        with contextlib.suppress(*FAULTS):
             stored = _decode(opened(self._read()))
             if stored.asked == self._asked():
                 self.folds, self.position = self._decoded(stored.folds), stored.position
 
     def _read(self) -> bytes:
         with open_view(self._directory, self._name) as file:
-            return file.read(min(reader.length(self._directory), LONGEST))  # a view says less than its log
+            if os.fstat(file.fileno()).st_size > min(reader.length(self._directory), LONGEST):
+                raise ValueError("a view says less than its log")
+            return file.read()
 
     def _asked(self) -> bytes:
         names = [f"{kind.__module__}.{kind.__qualname__}" for kind in self._kinds]
