@@ -1,17 +1,23 @@
 """Read a long log: `windrow status` and `windrow why`, the first time and after that.
 
-    python benchmarks/follow.py make DIR --entries 10000000    writes the log of a crawl that never was
-    python benchmarks/follow.py more DIR --entries 5000        continues it, as a crawl does
-    python benchmarks/follow.py measure DIR                    runs the commands and prints seconds and bytes
+    python benchmarks/follow.py make DIR --entries 10000000    write the log of a crawl that never was
+    python benchmarks/follow.py more DIR --entries 5000        continue it, as a crawl does
+    python benchmarks/follow.py measure DIR                    run the commands: seconds, CPU, bytes of the views
 
-The log is written with the records and the writer of a crawl. URL n is admitted by the page of URL (n - 1) // 2 and
-requested in the order of the numbers, so half of the URLs still wait. Hosts follow a power law; each has a look-up, a
-robots.txt, and pages of all reasons that a crawl of the web has.
+The log is written with the records and the writer of a crawl. URL n is admitted by the page of URL (n - 1) // 2, and
+the URLs are requested in the order of their numbers, so half of them still wait. Hosts follow a power law; they have
+look-ups, files of robots.txt, and pages of all reasons that a crawl of the web has. `measure` removes the views first,
+and asks each question twice; `--keep` leaves them. The peer is the version of Windrow in PYTHONPATH.
 """
 
 import argparse
 import base64
+import os
 import random
+import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -114,34 +120,83 @@ def around(number: int, now: float) -> Iterator[Entry]:
     )
 
 
-def write(directory: Path, first: int, entries: int) -> None:
-    """Append a log of so many pages, the first of which has this number."""
+def write(directory: Path, first: int, pages: int) -> None:
+    """Append so many pages to a log, in whole frames; the first has this number."""
     directory.mkdir(exist_ok=True)
     (directory / "crawl.toml").touch()
     names = log.names(directory / "log")
     journal = Log(directory / "log", (names[-1] if names else "", 0))
     chance = random.Random(first)
-    lengths: dict[str, int] = {}
-    for start in range(first, first + entries, PER_FRAME):
-        numbers = range(start, min(start + PER_FRAME, first + entries))
+    for start in range(first, first + pages, PER_FRAME):
         now = START + start / PACE
-        lengths[f"warc/WINDROW-n0-20260601{start >> 17:06}-{start >> 17:05}.warc.gz"] = (start & 0x1FFFF) * 9000
-        lines = [entry for number in numbers for entry in (*around(number, now), page(number, now, chance))]
+        lines = [entry for n in range(start, start + PER_FRAME) for entry in (*around(n, now), page(n, now, chance))]
+        file = f"warc/WINDROW-n0-20260601{start >> 17:06}-{start >> 17:05}.warc.gz"
+        lengths = {file: (start & 0x1FFFF) * 9000}
         seeds = (Task(url(0)),) if not start else ()
-        changed = dict(list(lengths.items())[-1:])
-        frame = Frame(start // PER_FRAME + 1, now + 1, tuple(lines), changed, seeds=seeds, in_flight=200)
+        frame = Frame(start // PER_FRAME + 1, now + 1, tuple(lines), lengths, seeds=seeds, in_flight=200)
         journal.append(log.encode(frame))
     journal.close()
+
+
+def written(directory: Path) -> int:
+    """Return how many pages a log has."""
+    *_, (head, _, _) = log.raw_frames(directory / "log", (log.names(directory / "log")[-1], 0))
+    return PER_FRAME * int(head.frame)
+
+
+def questions(pages: int) -> dict[str, list[str]]:
+    """Return the commands to measure, behind the directory: one page of each kind of story, from the last tenth."""
+    last = range(pages - 1, pages * 9 // 10, -1)
+    copies = (n for n in last if outcome(n)[0] is Reason.DUPLICATE and outcome(n // 3)[0] is Reason.OK)
+    asked = {
+        "why, a page that was fetched": next(n for n in last if outcome(n)[0] is Reason.OK),
+        "why, a URL that waits": 2 * pages - 9,
+        "why, a duplicate": next(copies),
+        "why, a retired domain": next(n for n in last if outcome(n)[0] is Reason.LOW_YIELD),
+    }
+    stories = {name: ["why", url(number).text] for name, number in asked.items()}
+    nowhere = {"why, a URL that was not admitted": ["why", "https://www.site-1.example/nowhere"]}
+    return {"status": ["status"], "status, metrics": ["status", "--format", "prometheus"], **stories, **nowhere}
+
+
+def timed(command: list[str], directory: Path) -> tuple[float, float]:
+    """Run a command of Windrow; return its seconds and its CPU seconds."""
+    verb, *others = command
+    before, began = os.times(), time.monotonic()
+    program = [sys.executable, "-m", "windrow.cli"]
+    subprocess.run([*program, verb, directory, *others], check=True, stdout=subprocess.DEVNULL)
+    seconds, after = time.monotonic() - began, os.times()
+    return seconds, after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def measure(directory: Path, pages: int, keep: bool) -> None:
+    if not keep:
+        shutil.rmtree(directory / "views", ignore_errors=True)
+    print(f"{pages:,} pages, {log.length(directory) / 1e6:,.0f} MB of log", flush=True)
+    for name, command in questions(pages).items():
+        first, second = timed(command, directory), timed(command, directory)
+        times = "   then ".join(f"{seconds:7.2f} s, CPU {cpu:6.2f} s" for seconds, cpu in (first, second))
+        print(f"{name:32}  first {times}", flush=True)
+    sizes: dict[str, int] = {}
+    for path in (directory / "views").glob("*"):
+        kind = path.suffix.lstrip(".") or path.name
+        sizes[kind] = sizes.get(kind, 0) + path.stat().st_size
+    for kind, size in sorted(sizes.items()):
+        print(f"views, {kind:12} {size / 1e6:8.1f} MB, {size / pages:5.1f} bytes per page")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("verb", choices=["make", "more", "measure"])
     parser.add_argument("directory", type=Path)
-    parser.add_argument("--entries", type=int, default=10_000_000)
+    parser.add_argument("--entries", type=int, default=10_000_000, help="pages to write")
+    parser.add_argument("--pages", type=int, default=0, help="measure: that the log has; default: they are counted")
+    parser.add_argument("--keep", action="store_true", help="measure: leave the views as they are")
     given = parser.parse_args()
-    if given.verb == "make":
-        write(given.directory, 0, given.entries)
+    if given.verb == "measure":
+        measure(given.directory, given.pages or written(given.directory), given.keep)
+    else:
+        write(given.directory, 0 if given.verb == "make" else written(given.directory), given.entries)
 
 
 if __name__ == "__main__":
