@@ -58,10 +58,10 @@ _decode_admitted = format.view("url", "kind", "final", "due", reason=str, admitt
 
 def check(wish: Wish) -> None:
     """Refuse a wish that no line can fulfil."""
-    known = [reason.value for reason in Reason]
+    names = [reason.value for reason in Reason]
     for name in wish.reasons:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1, 0.5)
+        if name not in names:
+            near = difflib.get_close_matches(name, names, 1, 0.5)
             hint = f"did you mean {near[0]!r}?" if near else "windrow reasons lists them"
             raise ConfigError(f"--reason {name!r} is not a reason; {hint}")
     if wish.kind not in (*KINDS, "all"):
@@ -135,20 +135,20 @@ def waiting(directory: Path, wish: Wish, held: int = HELD) -> Iterator[Listed]:
     parts = [(1, 0)]  # modulus and remainder of the hashes still to be read
     while parts:
         modulus, remainder = parts.pop()
-        found: dict[str, tuple[float, str]] = {}  # URL -> time and via
+        left: dict[str, tuple[float, str]] = {}  # URL -> time and via
         ended: dict[str, tuple[str, str]] = {}  # URL -> reason and via, if a later order lets it wait again
         for head, lines, _ in log.raw_frames(home):
             for order in head.orders:
-                found |= _reopened(order, ended)
-            for url, via in _admitted(head, lines, found, (ended, again)):
+                left |= _reopened(order, ended)
+            for url, via in _admitted(head, lines, left, (ended, again)):
                 if hash(url) % modulus == remainder and _at(url, wish):
-                    found[url] = (head.time, via)
-            while len(found) + len(ended) > held:
+                    left[url] = (head.time, via)
+            while len(left) + len(ended) > held:
                 parts.append((2 * modulus, remainder + modulus))
                 modulus *= 2
-                found = {url: known for url, known in found.items() if hash(url) % modulus == remainder}
-                ended = {url: known for url, known in ended.items() if hash(url) % modulus == remainder}
-        for url, (time, via) in found.items():
+                left = {url: facts for url, facts in left.items() if hash(url) % modulus == remainder}
+                ended = {url: facts for url, facts in ended.items() if hash(url) % modulus == remainder}
+        for url, (time, via) in left.items():
             yield Listed(time, url, state="waiting", via=via)
 
 
@@ -166,7 +166,7 @@ def _reopened(order: Order, ended: dict[str, tuple[str, str]]) -> dict[str, tupl
 def _admitted(
     head: format.Head,
     lines: list[bytes],
-    found: dict[str, tuple[float, str]],
+    left: dict[str, tuple[float, str]],
     reopening: tuple[dict[str, tuple[str, str]], set[str]],
 ) -> Iterator[tuple[str, str]]:
     """Yield the URLs that a frame admits, each with the page that links to it; forget those that finish in it.
@@ -179,7 +179,7 @@ def _admitted(
     for text in lines:
         line = _decode_admitted(text)
         if line.kind is Kind.PAGE and line.final:
-            _, via = found.pop(line.url, None) or ended.pop(line.url, None) or ("", None)
+            _, via = left.pop(line.url, None) or ended.pop(line.url, None) or ("", None)
             if via is not None and again and (line.due or line.reason in again):
                 ended[line.url] = ("" if line.due else line.reason, via)  # one that is due again waits for no order
         for link in line.admitted:

@@ -81,7 +81,7 @@ class Accounts:
     """What a crawl downloaded and kept, by where it came from."""
 
     reads = (
-        *("url", "kind", "embed", "reason", "final", "status", "language", "scores"),
+        *("url", "kind", "embed", "reason", "final", "status", "language", "scores", "history"),
         *("downloaded", "clean", "primary", "kept", "tokens"),
     )
 
@@ -100,7 +100,7 @@ class Accounts:
         self._book = book
         self._by_host = unit == "host"
         self._listed = listed or None
-        self._known: dict[str, SiteAccount] = {}  # by host and port
+        self._by_authority: dict[str, SiteAccount] = {}  # by host and port
         self._timeline = Timeline()
         self._beside: list[Point] = []  # of other shards
         self._seconds = 0.0  # of crawling
@@ -169,16 +169,16 @@ class Accounts:
 
     def _site(self, url: str) -> SiteAccount:
         authority = url.split("/", 3)[2]
-        site = self._known.get(authority)
+        site = self._by_authority.get(authority)
         if site is None:
             host = urls.host_of(url)
             name = host if self._by_host else urls.domain(host)
             if self._listed and self._listed.covers_host(host):
                 name = LISTED
             site = self.sites.setdefault(name, SiteAccount())
-            if len(self._known) >= HOSTS:
-                self._known.clear()
-            self._known[authority] = site
+            if len(self._by_authority) >= HOSTS:
+                self._by_authority.clear()
+            self._by_authority[authority] = site
         return site
 
 

@@ -94,7 +94,7 @@ def _rows(directory: Path, wish: Wish, waiting: bool, refused_seeds: bool) -> It
     if refused_seeds:
         return _refused(directory)
     rows = listing.waiting if waiting else listing.outcomes
-    return itertools.chain.from_iterable(rows(place, wish) for place in undivided([directory]))
+    return itertools.chain.from_iterable(rows(crawl, wish) for crawl in undivided([directory]))
 
 
 def _refused(directory: Path) -> Iterable[Listed]:
@@ -110,6 +110,6 @@ def _line(row: Listed) -> str:
     if row.state == "again":
         what = f"{what} (again)"
     time = moment(row.time) if row.time else "-"
-    found = f"  found on {row.via}" if row.state == "waiting" and row.via else ""
-    detail = f"  {row.detail}" if row.detail else found
+    via = f"  found on {row.via}" if row.state == "waiting" and row.via else ""
+    detail = f"  {row.detail}" if row.detail else via
     return printable(f"{time:<19}  {what:<20} {row.status or '-':>3}  {row.url}{detail}")

@@ -37,16 +37,16 @@ def report(
     parts = undivided(directories)  # says which shards are not here
     size = sum(map(log.length, parts))
     if len(set(directories)) > 1 and (workers > 1 or (workers == 0 and size >= _SMALL and installed())):
-        found = _in_parallel(directories, unit, workers)
+        crawls = _in_parallel(directories, unit, workers)
     else:
         with progress("report", size) as watch:
-            found = reports.read(directories, unit, watch)
+            crawls = reports.read(directories, unit, watch)
     if as_json:
-        print_json(found[0] if len(found) == 1 else found)
-    for note in [f"{numbers.name}: {note}" for numbers in found for note in numbers.notes]:
+        print_json(crawls[0] if len(crawls) == 1 else crawls)
+    for note in [f"{numbers.name}: {note}" for numbers in crawls for note in numbers.notes]:
         typer.echo(note, err=True)
     if output is not None or not as_json:
-        made = reports.write(found, output or reports.place(directories), png)
+        made = reports.write(crawls, output or reports.place(directories), png)
         if not as_json:
             out.print(f"{made.page} written, with {count(len(made.pictures), 'picture')}")
 
@@ -64,8 +64,8 @@ def _in_parallel(directories: list[Path], unit: str, workers: int) -> list[Numbe
         engine.open("local", workers=workers, watch=lambda progress: show(progress.done)) as run,
     ):
         encoded = results.call(run, "windrow.inspect.report:of_directory", paths, (unit,))
-    found = dict(zip(paths, [msgspec.json.decode(one, type=Numbers) for one in encoded], strict=True))
-    return reports.named([found[str(directory)] for directory in directories], directories)
+    numbers = dict(zip(paths, [msgspec.json.decode(crawl, type=Numbers) for crawl in encoded], strict=True))
+    return reports.named([numbers[str(directory)] for directory in directories], directories)
 
 
 def what_if(
@@ -85,8 +85,8 @@ def what_if(
 
     asked = job.question(directory, thresholds or [], ladder, unit, settings or [])
     with progress("what-if", log.length(directory)) as watch:
-        found = job.run(directory, asked, watch)
+        tables = job.run(directory, asked, watch)
     if as_json:
-        print_json(found)
+        print_json(tables)
     else:
-        out.print(job.text(found))
+        out.print(job.text(tables))

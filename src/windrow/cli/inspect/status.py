@@ -52,30 +52,30 @@ def status(
         raise ConfigError(f"--format {form!r} cannot be used; give prometheus or openmetrics, and --json without it")
     if output is not None and not form:
         raise ConfigError("-o is for metrics; say --format prometheus too")
-    places = undivided([directory])
+    crawls = undivided([directory])
     if form:
-        return _write_metrics(places, form, output)
-    with progress("status", sum(map(log.length, places))) as watch:
-        found = states.total([states.status(place, watch) for place in places])
+        return _write_metrics(crawls, form, output)
+    with progress("status", sum(map(log.length, crawls))) as watch:
+        counts = states.total([states.status(crawl, watch) for crawl in crawls])
     if as_json:
-        return print_json(found)
-    out.print(f"{directory}: {_state(found)}{f', {len(places)} shards' if sharding.is_divided(directory) else ''}")
-    if found.offline:
-        out.print(network.describe(found.offline))
-    for line in standing(found.controls, directory):
+        return print_json(counts)
+    out.print(f"{directory}: {_state(counts)}{f', {len(crawls)} shards' if sharding.is_divided(directory) else ''}")
+    if counts.offline:
+        out.print(network.describe(counts.offline))
+    for line in standing(counts.controls, directory):
         out.print(line)
-    if found.orders_waiting:
-        out.print(f"orders that were not taken yet: {found.orders_waiting:,}, in {directory / orders.DIRECTORY}/")
-    print_sections(sections(found))
+    if counts.orders_waiting:
+        out.print(f"orders that were not taken yet: {counts.orders_waiting:,}, in {directory / orders.DIRECTORY}/")
+    print_sections(sections(counts))
     out.print("")
-    if found.finished:
-        out.print(f"URLs of a reason: {command('list', directory, '--reason', next(iter(found.finished)))}")
+    if counts.finished:
+        out.print(f"URLs of a reason: {command('list', directory, '--reason', next(iter(counts.finished)))}")
     out.print(f"Meaning of the reasons and rules: {command('reasons')}")
 
 
-def _write_metrics(places: list[Path], form: str, output: Path | None) -> None:
-    with progress("status", sum(map(log.length, places))) as watch:
-        families = metrics.joined([measured.recorded(place, watch) for place in places])
+def _write_metrics(crawls: list[Path], form: str, output: Path | None) -> None:
+    with progress("status", sum(map(log.length, crawls))) as watch:
+        families = metrics.joined([measured.recorded(crawl, watch) for crawl in crawls])
     text = metrics.text(families, form == "openmetrics")
     if output is None:
         sys.stdout.write(text.decode())
@@ -83,56 +83,56 @@ def _write_metrics(places: list[Path], form: str, output: Path | None) -> None:
         files.write(output, text)  # whole or not at all: the collector may read it at any moment
 
 
-def _state(found: Status) -> str:
-    if not found.frames:
-        return "running, nothing committed yet" if found.running else "not started"
-    state = "running" if found.running else "not running"
-    return f"{state}, last commit {moment(found.last)} (frame {found.frames:,})"
+def _state(counts: Status) -> str:
+    if not counts.frames:
+        return "running, nothing committed yet" if counts.running else "not started"
+    state = "running" if counts.running else "not running"
+    return f"{state}, last commit {moment(counts.last)} (frame {counts.frames:,})"
 
 
-def sections(found: Status) -> list[Section]:
+def sections(counts: Status) -> list[Section]:
     """Return the table: one section per kind of count. Empty sections are left out."""
-    finished = sum(found.finished.values())
-    refused = sum(found.refused.values())
+    finished = sum(counts.finished.values())
+    refused = sum(counts.refused.values())
     text: list[Row] = []
-    if found.clean:
+    if counts.clean:
         text = [
-            ("text found", size(found.clean), "main text in any language, duplicates included"),
-            ("text kept", size(found.kept), f"in the corpus: a yield of {share(found.kept, found.downloaded)}"),
+            ("text found", size(counts.clean), "main text in any language, duplicates included"),
+            ("text kept", size(counts.kept), f"in the corpus: a yield of {share(counts.kept, counts.downloaded)}"),
         ]
     removals: list[Row] = []
-    if found.listed or found.purged:
+    if counts.listed or counts.purged:
         removals = [
-            ("listed", f"{found.listed:,}", "documents that are on the list and still in the files"),
-            ("purged", f"{found.purged:,}", "pages that are removed from the files"),
+            ("listed", f"{counts.listed:,}", "documents that are on the list and still in the files"),
+            ("purged", f"{counts.purged:,}", "pages that are removed from the files"),
         ]
-    directories: list[Row] = [(f"{name}/", size(length), "") for name, length in found.bytes.items()]
+    directories: list[Row] = [(f"{name}/", size(length), "") for name, length in counts.bytes.items()]
     all_sections: list[Section] = [
         (
             "URLs",
             [
-                ("admitted", f"{found.seen:,}", f"on {count(found.hosts, 'host')}"),
-                ("waiting", f"{found.waiting:,}", ""),
-                ("in flight", f"{found.in_flight:,}", "requested and not yet committed" if found.in_flight else ""),
-                ("finished", f"{finished:,}", f"{found.due:,} are to be visited again" if found.due else ""),
+                ("admitted", f"{counts.seen:,}", f"on {count(counts.hosts, 'host')}"),
+                ("waiting", f"{counts.waiting:,}", ""),
+                ("in flight", f"{counts.in_flight:,}", "requested and not yet committed" if counts.in_flight else ""),
+                ("finished", f"{finished:,}", f"{counts.due:,} are to be visited again" if counts.due else ""),
             ],
         ),
-        finished_by_reason(found.finished),
-        ("Earlier visits, by reason", _rows(found.earlier, sum(found.earlier.values()))),
-        ("Failed attempts, by reason", _rows(found.retried, sum(found.retried.values()))),
-        ("Links refused, by rule", _rows(found.refused, refused)),
+        finished_by_reason(counts.finished),
+        ("Earlier visits, by reason", _rows(counts.earlier, sum(counts.earlier.values()))),
+        ("Failed attempts, by reason", _rows(counts.retried, sum(counts.retried.values()))),
+        ("Links refused, by rule", _rows(counts.refused, refused)),
         (
             "Requests",
             [
-                ("requests", f"{found.requests:,}", "for pages, well-known files and soft-404 probes"),
-                ("captures", f"{found.captures:,}", "requests with an answer, which is archived"),
-                ("pages", f"{found.pages:,}", "URLs answered with a 2xx status"),
-                ("documents", f"{found.documents:,}", "pages with text in the corpus"),
-                ("tokens", f"{found.tokens:,}", "words of the text in the corpus"),
+                ("requests", f"{counts.requests:,}", "for pages, well-known files and soft-404 probes"),
+                ("captures", f"{counts.captures:,}", "requests with an answer, which is archived"),
+                ("pages", f"{counts.pages:,}", "URLs answered with a 2xx status"),
+                ("documents", f"{counts.documents:,}", "pages with text in the corpus"),
+                ("tokens", f"{counts.tokens:,}", "words of the text in the corpus"),
             ],
         ),
-        ("Bytes", [("downloaded", size(found.downloaded), ""), *text]),
-        ("Truncated captures, by cause", _rows(found.truncated, found.captures)),
+        ("Bytes", [("downloaded", size(counts.downloaded), ""), *text]),
+        ("Truncated captures, by cause", _rows(counts.truncated, counts.captures)),
         ("Takedown list", removals),
         ("Committed files", directories),
     ]
@@ -144,5 +144,5 @@ def finished_by_reason(finished: dict[str, int]) -> Section:
     return "Finished URLs, by reason", _rows(finished, sum(finished.values()))
 
 
-def _rows(counts: dict[str, int], total: int) -> list[Row]:
-    return [(name, f"{number:,}", share(number, total)) for name, number in counts.items()]
+def _rows(numbers: dict[str, int], total: int) -> list[Row]:
+    return [(name, f"{number:,}", share(number, total)) for name, number in numbers.items()]

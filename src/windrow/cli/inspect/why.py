@@ -19,27 +19,27 @@ def why(
     as_json: Json = False,
 ) -> None:
     """Show what happened to a URL, when, and which rule decided."""
-    place = _place(directory, url)
-    story = stories.why(place, url, load_or_default(place))
+    crawl = _crawl(directory, url)
+    story = stories.why(crawl, url, load_or_default(crawl))
     if as_json:
         return print_json(story)
-    if place != directory:
-        note(f"the URL belongs to the shard {place}; names of files below begin there")
+    if crawl != directory:
+        note(f"the URL belongs to the shard {crawl}; names of files below begin there")
     show(story)
 
 
-def _place(directory: Path, url: str) -> Path:
+def _crawl(directory: Path, url: str) -> Path:
     """Return the crawl directory that a URL belongs to: the shard of its domain, if the crawl has shards."""
     if not sharding.is_divided(directory):
         return directory
-    known, domain = sharding.identity(directory), stories.parsed(url).domain
-    assert known is not None
-    number = sharding.shard_of(domain, known.job.shards)
-    place = next((place for place in sharding.places(directory) if int(place.name) == number), None)
-    if place is None:
-        ask = f"windrow cluster why {known.job.name} {url}"
+    identity, domain = sharding.identity(directory), stories.parsed(url).domain
+    assert identity is not None
+    number = sharding.shard_of(domain, identity.job.shards)
+    shard = next((shard for shard in sharding.places(directory) if int(shard.name) == number), None)
+    if shard is None:
+        ask = f"windrow cluster why {identity.job.name} {url}"
         raise ConfigError(f"{domain} belongs to shard {number}, which is not in {directory}; ask for it with: {ask}")
-    return place
+    return shard
 
 
 def show(story: Story) -> None:

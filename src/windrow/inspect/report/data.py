@@ -123,25 +123,25 @@ def read(directory: Path, unit: str = "domain", watch: Watch | None = None) -> N
     file = directory / "crawl.toml"
     options = config.load(file) if file.exists() else config.make((), directory)
     rules = WhatIf(Question(options.frontier, unit=unit))
-    places = sharding.places(directory)
-    listed = takedown.of(directory, *places)
+    crawls = sharding.places(directory)
+    listed = takedown.of(directory, *crawls)
     accounts = Accounts(rules.book, unit, listed)
-    totals, found = Totals(Tally()), list[TextSample]()
-    for place in places:
-        one = log.fold(place, accounts, watch=watch)
+    totals, texts = Totals(), list[TextSample]()
+    for crawl in crawls:
+        counts = log.fold(crawl, accounts, watch=watch)
         accounts.next_shard()
-        found += samples.read(place, one.lengths, listed.covers, one.frames)
-        if places == [directory]:
-            totals = one
+        texts += samples.read(crawl, counts.lengths, listed.covers, counts.frames)
+        if crawls == [directory]:
+            totals = counts
         else:
-            totals.join(one, place.name)
+            totals.join(counts, crawl.name)
     tables = rules.tables(accounts.sites.values(), totals.notes)
     chance = random.Random(totals.frames)  # noqa: S311 - the same samples each time
     return msgspec.structs.replace(
         numbers(directory.resolve().name, totals, accounts, tables),
         version=windrow.__version__,
         settings=config.dump(options, changed=True),
-        samples=chance.sample(found, samples.COUNT) if len(found) > samples.COUNT else found,
+        samples=chance.sample(texts, samples.COUNT) if len(texts) > samples.COUNT else texts,
         evaluations=heldout.read(directory),
     )
 
@@ -196,19 +196,19 @@ def _by_size(counts: dict[str, int]) -> dict[str, int]:
 
 def _total(accounts: Iterable[SiteAccount], name: str = "") -> Share:
     """Return the sum of accounts."""
-    found = list(accounts)
-    downloaded = sum(account.downloaded for account in found)
-    kept = sum(account.kept for account in found)
+    sites = list(accounts)
+    downloaded = sum(account.downloaded for account in sites)
+    kept = sum(account.kept for account in sites)
     return Share(
         name=name,
-        urls=sum(account.pages for account in found),
-        documents=sum(account.documents for account in found),
-        tokens=sum(account.tokens for account in found),
+        urls=sum(account.pages for account in sites),
+        documents=sum(account.documents for account in sites),
+        tokens=sum(account.tokens for account in sites),
         downloaded=downloaded,
-        clean=sum(account.clean for account in found),
+        clean=sum(account.clean for account in sites),
         kept=kept,
         rate=ratio(kept, downloaded),
-        domains=len(found),
+        domains=len(sites),
     )
 
 
@@ -249,12 +249,12 @@ def _ranked(accounts: dict[str, SiteAccount], worth: Callable[[SiteAccount], int
     ranked = sorted(
         ((worth(account), name) for name, account in accounts.items()), key=lambda entry: (-entry[0], entry[1])
     )
-    found = []
+    first = []
     for value, name in ranked[:TOP]:
         account = accounts[name]
         if value > 0:
             rate = ratio(account.kept, account.downloaded)
-            found.append(
+            first.append(
                 RankedSite(
                     name,
                     account.pages,
@@ -265,7 +265,7 @@ def _ranked(accounts: dict[str, SiteAccount], worth: Callable[[SiteAccount], int
                     closed=account.closed,
                 )
             )
-    return found
+    return first
 
 
 def _cells(accounts: dict[str, SiteAccount]) -> list[Cell]:
