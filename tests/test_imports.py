@@ -60,7 +60,7 @@ ADDRESSES = {
             "extraction/evaluation/bootstrap.py",
             "extraction/evaluation/summary.py",
         ),
-        *("judge/", "dedup/", "jobs/dedup/earlier.py", "jobs/merge/"),
+        *("judge/", "dedup/", "jobs/dedup/earlier.py", "jobs/merge/", "log/newpostings.py"),
     ),
     "prometheus_client": ("metrics/families.py",),
     "psycopg": ("jobs/store/postgresql.py",),
@@ -90,7 +90,7 @@ ADDRESSES = {
     "uvloop": ("crawler/start.py",),
     "xxhash": (
         *("urls/", "sharding.py", "extraction/readers/html.py", "dedup/", "frontier/policy/hints.py"),
-        "judge/language/decoded.py",
+        *("judge/language/decoded.py", "log/"),
     ),
     "zstandard": ("archive/", "shards/", "io/coding.py", "io/streams.py"),
 }

@@ -8,16 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windrow.log import postings
-from windrow.log.postings import NewPostings, Postings
+from windrow.log.newpostings import NewPostings
+from windrow.log.postings import Postings
 
 TOKENS = st.lists(st.lists(st.binary(max_size=3), max_size=6), max_size=30)  # of each frame
 
 
 def packed(frames: Sequence[Sequence[bytes]], before: Postings | None = None) -> bytes:
     """Return postings of frames that are 10 bytes long each."""
-    made = NewPostings()
-    if before is not None:
-        made.take(before)
+    made = NewPostings(before)
     for tokens in frames:
         made.add(tokens, made.end + 10)
     return made.packed(b"tail", 0)

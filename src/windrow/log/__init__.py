@@ -11,7 +11,7 @@ and the what-if tables read the same lines, and one fold counts them.
 - `following`: gives folds what follows a position, as often as there is more; `views` keeps folds between commands
 - `fold`: reports to counts; `accounts` counts what only the report and the what-if tables want, `meter` what only
   metrics want, `purges` the pages that `windrow purge` has removed
-- `search`: the frames that have a URL, by `postings`; `mentions`: what the log says about one URL
+- `search`: the frames that have a URL, by `postings`, which `newpostings` makes; `mentions`: what they say about it
 - `outbox`: links to other shards, read again from any frame on
 """
 

@@ -1,4 +1,4 @@
-"""Postings of one file of a log: which of its frames have a token. The form of a view.
+"""Postings of one file of a log: which of its frames have a token. The form of a view, which `newpostings` makes.
 
 The hash of a token and the number of a frame are a posting. They are sorted and cut into blocks, each with a checksum,
 so that an answer reads a few kilobytes: the head, and one block. Hashes have 32 bits, so some frames do not have the
@@ -6,10 +6,9 @@ token.
 """
 
 import bisect
-import itertools
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import BinaryIO
 
 import msgspec
@@ -19,7 +18,7 @@ from windrow.log import views
 
 BLOCK = 1024  # postings
 LONGEST = 64 << 20  # bytes of a head that is read
-_FORM = f"1 {sys.byteorder}"
+FORM = f"1 {sys.byteorder}"
 
 
 class PostingsHead(msgspec.Struct, array_like=True):
@@ -52,7 +51,7 @@ class Postings:
         self.starts = array("I", self.head.starts)
         self._firsts, self._sums = array("I", self.head.firsts), array("I", self.head.sums)
         self._file, self._blocks = file, len(prefix) + length  # where they begin
-        if self.head.form != _FORM or not len(self._firsts) == len(self._sums) == -(-self.head.count // BLOCK):
+        if self.head.form != FORM or not len(self._firsts) == len(self._sums) == -(-self.head.count // BLOCK):
             raise ValueError("it has another form")
 
     def find(self, tokens: Iterable[bytes]) -> list[int]:
@@ -70,13 +69,13 @@ class Postings:
 
     def block(self, number: int) -> "tuple[array[int], array[int]]":
         """Return the hashes of a block, and the frame of each. ValueError: it is damaged."""
-        count, code = min(BLOCK, self.head.count - number * BLOCK), _code(len(self.starts))
-        width = 4 + array(code).itemsize
+        count, kind = min(BLOCK, self.head.count - number * BLOCK), code(len(self.starts))
+        width = 4 + array(kind).itemsize
         self._file.seek(self._blocks + number * BLOCK * width)
         data = self._file.read(count * width)
         if xxhash.xxh32_intdigest(data) != self._sums[number]:
             raise ValueError("a block has another checksum")
-        return array("I", data[: 4 * count]), array(code, data[4 * count :])
+        return array("I", data[: 4 * count]), array(kind, data[4 * count :])
 
     def all(self) -> "tuple[array[int], array[int]]":
         """Return all hashes, and the frame of each. ValueError: they are damaged."""
@@ -88,54 +87,10 @@ class Postings:
         return hashes, frames
 
 
-class NewPostings:
-    """Postings in the making."""
-
-    def __init__(self) -> None:
-        self.end = 0  # bytes of the log's file that have postings
-        self._starts, self._hashes, self._frames = array("I"), array("Q"), array("I")
-
-    def take(self, before: Postings) -> None:
-        """Take those that there are. ValueError: they are damaged, and nothing is taken."""
-        hashes, self._frames = before.all()
-        self._hashes.extend(key << 32 for key in hashes)
-        self._starts, self.end = before.starts, before.head.end
-
-    def add(self, tokens: Sequence[bytes], end: int) -> None:
-        """Add the tokens of the next frame, which ends there."""
-        self._hashes.extend(map(xxhash.xxh3_64_intdigest, tokens))
-        self._frames.extend(itertools.repeat(len(self._starts), len(tokens)))
-        self._starts.append(self.end)
-        self.end = end
-
-    def packed(self, tail: bytes, complete: int) -> bytes:
-        """Return the view; `tail` and `complete`: see its head."""
-        import numpy  # a tenth of a second, which only the making of postings needs
-
-        hashes, numbers = numpy.frombuffer(self._hashes, "u8"), numpy.frombuffer(self._frames, "u4")
-        rows = numpy.sort(hashes >> 32 << 32 | numbers)
-        keys, frames = (rows >> 32).astype("u4"), rows.astype(_code(len(self._starts)))
-        blocks = [
-            keys[at : at + BLOCK].tobytes() + frames[at : at + BLOCK].tobytes() for at in range(0, len(rows), BLOCK)
-        ]
-        head = PostingsHead(
-            form=_FORM,
-            end=self.end,
-            tail=tail,
-            complete=complete,
-            count=len(rows),
-            starts=self._starts.tobytes(),
-            firsts=keys[::BLOCK].tobytes(),
-            sums=array("I", map(xxhash.xxh32_intdigest, blocks)).tobytes(),
-        )
-        data = msgspec.msgpack.encode(head)
-        return views.sealed(len(data).to_bytes(4, sys.byteorder) + data) + b"".join(blocks)
-
-
 def _hash(token: bytes) -> int:
     return xxhash.xxh3_64_intdigest(token) >> 32
 
 
-def _code(frames: int) -> str:
+def code(frames: int) -> str:
     """Return the type of an array with numbers of frames; array and numpy have the same names."""
     return "H" if frames <= 1 << 16 else "I"
