@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
@@ -41,14 +42,11 @@ def mentions(directory: Path, url: str) -> Iterator[Mention]:
 
 def rules(directory: Path, origin: str) -> Origin | None:
     """Return the latest rules that the crawl knew of an origin."""
-    needle = format.quoted(origin)
-    latest = None
-    for _, lines, _ in search.frames(directory, NAMES, needle):
-        for text in lines:
-            if needle in text:
-                line = format.line(text)
-                latest = line.origin if line.origin and line.origin.name == origin else latest
-    return latest
+    for text in search.newest(directory, format.quoted(origin)):
+        line = format.line(text)
+        if line.origin and line.origin.name == origin:
+            return cast(Origin, line.origin)
+    return None
 
 
 def first_seen(directory: Path, copy: Report) -> str | None:

@@ -9,7 +9,7 @@ import contextlib
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from windrow.log import following, format, reader, views
@@ -44,13 +44,29 @@ def frames(home: Path, family: str, *tokens: bytes) -> Iterator[tuple[Head, list
     """Yield the frames of a log that may have one of these tokens, in order, as `reader.raw_frames` does."""
     for name in reader.names(home):
         starts, rest = _find(home, name, family, tokens)
-        members: list[Iterator[tuple[bytes, int]]]
-        members = [itertools.islice(reader.members_of(home / name, start), 1) for start in starts]
-        if rest is not None:
-            members.append(reader.members_of(home / name, rest, reader.ends(home, name)))
-        for text, end in itertools.chain.from_iterable(members):
+        for text, end in itertools.chain(_at(home / name, starts), _behind(home, name, rest)):
             first, *lines = text.splitlines()
             yield format.head(first), lines, (name, end)
+
+
+def newest(home: Path, token: bytes) -> Iterator[bytes]:
+    """Yield the lines that have one of the NAMES, the last one first."""
+    for name in reversed(reader.names(home)):
+        starts, rest = _find(home, name, NAMES, (token,))
+        behind = [text for text, _ in _behind(home, name, rest) if token in text]
+        for text in itertools.chain(reversed(behind), (text for text, _ in _at(home / name, reversed(starts)))):
+            yield from (line for line in reversed(text.splitlines()[1:]) if token in line)
+
+
+def _at(path: Path, starts: Iterable[int]) -> Iterator[tuple[bytes, int]]:
+    """Yield the text of each frame that begins at one of these offsets, with its end."""
+    for start in starts:
+        yield from itertools.islice(reader.members_of(path, start), 1)
+
+
+def _behind(home: Path, name: str, start: int | None) -> Iterator[tuple[bytes, int]]:
+    """Yield the texts of all frames of a file from an offset on; of none if that is None."""
+    return reader.members_of(home / name, start, reader.ends(home, name)) if start is not None else iter(())
 
 
 def _find(home: Path, name: str, family: str, tokens: tuple[bytes, ...]) -> tuple[list[int], int | None]:
@@ -62,7 +78,7 @@ def _find(home: Path, name: str, family: str, tokens: tuple[bytes, ...]) -> tupl
         with contextlib.suppress(*views.FAULTS):
             stored = Postings(stack.enter_context(views.open_view(home.parent, view)))
             postings = stored if _fits(home, name, stored) else None
-        if _behind(home / name, postings) >= views.KEEP and views.writable(home.parent):
+        if _missing(home / name, postings) >= views.KEEP and views.writable(home.parent):
             made = _made(home, name, family, postings)
             views.write(home.parent, view, made)
             postings = Postings(io.BytesIO(made))
@@ -84,7 +100,7 @@ def _fits(home: Path, name: str, postings: Postings) -> bool:
     return following.ends_at(home, name, head.end, head.tail)
 
 
-def _behind(path: Path, postings: Postings | None) -> int:
+def _missing(path: Path, postings: Postings | None) -> int:
     """Return how many bytes of a file of the log have no postings and can have some."""
     size = path.stat().st_size
     if postings is None:

@@ -104,9 +104,10 @@ def sealed(data: bytes) -> bytes:
 
 def opened(data: bytes) -> bytes:
     """Return data without the checksum in front; ValueError if it is not that of the data."""
-    if xxhash.xxh3_64_digest(data[SUM:]) != data[:SUM]:
+    rest = data[SUM:]
+    if xxhash.xxh3_64_digest(rest) != data[:SUM]:
         raise ValueError("the checksum is wrong")
-    return data[SUM:]
+    return rest
 
 
 def open_view(directory: Path, name: str) -> BinaryIO:
