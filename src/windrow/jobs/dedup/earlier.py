@@ -58,7 +58,7 @@ class EarlierWork:
 
     def __repr__(self) -> str:
         files = [(str(plan.output), [parts.state(str(path)) for path in plan.inputs]) for plan in self.plans]
-        options = (self.options.dedup, self.options.level, self.options.format, vars(self.options.takedown))
+        options = (self.options.dedup, self.options.level, self.options.format, self.options.takedown)
         return hashlib.blake2b(repr((files, options, self.count)).encode(), digest_size=12).hexdigest()
 
     def folder(self, number: int) -> Path:

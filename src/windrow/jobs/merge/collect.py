@@ -74,7 +74,7 @@ class MergeWork:
     def __repr__(self) -> str:
         files = [(file, parts.state(file.path)) for file in self.files]
         shards = [(str(shard.directory), shard.name) for shard in self.shards]
-        said = repr((files, shards, self.options, vars(self.listed), str(self.scratch)))
+        said = repr((files, shards, self.options, self.listed, str(self.scratch)))
         return hashlib.blake2b(said.encode(), digest_size=12).hexdigest()
 
     def folder(self, number: int) -> Path:
