@@ -87,7 +87,7 @@ ADDRESSES = {
     "twisted": ("scrapy/",),
     "typer": ("cli/",),
     "url": ("urls/",),
-    "uvloop": ("crawler/start.py",),
+    "uvloop": ("crawler/setup/start.py",),
     "xxhash": (
         *("urls/", "sharding.py", "extraction/readers/html.py", "dedup/", "frontier/policy/hints.py"),
         *("judge/language/decoded.py", "log/"),

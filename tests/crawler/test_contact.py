@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from windrow import config, urls
-from windrow.crawler import checks
+from windrow.crawler.setup import checks
 from windrow.records import Task, Url
 
 MANY = 500

@@ -10,7 +10,7 @@ import pytest
 from tests.web import HTML, PAGE, Reply, serve
 from windrow import config, frontier, log
 from windrow.archive import read
-from windrow.crawler import start
+from windrow.crawler.setup import start
 from windrow.inspect.status import status
 from windrow.records import History, Reason, Report
 

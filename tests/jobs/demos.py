@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from windrow import config, demo
-from windrow.crawler import start
+from windrow.crawler.setup import start
 from windrow.demo import web
 
 

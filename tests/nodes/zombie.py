@@ -14,7 +14,7 @@ from typing import Any
 
 from windrow.cli.main import main
 from windrow.crawler import recover
-from windrow.crawler.commit import GroupCommit
+from windrow.crawler.recording.commit import GroupCommit
 from windrow.log.writer import Log
 from windrow.shards import fence
 

@@ -13,9 +13,9 @@ from tests.shards.bus import Bus
 from tests.world import World
 from windrow import config, urls
 from windrow import sharding as shards
-from windrow.crawler import start
 from windrow.crawler.ending import Ending
 from windrow.crawler.loop import Crawl
+from windrow.crawler.setup import start
 from windrow.nodes.redis.client import RedisClient
 from windrow.nodes.redis.slots import Slots
 from windrow.nodes.redis.wire import RedisTransport

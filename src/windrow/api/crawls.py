@@ -20,9 +20,10 @@ from windrow import config, sharding
 from windrow import log as logs
 from windrow.api.settings import Settings, overrides
 from windrow.config import Config, ConfigError, FocusOptions
-from windrow.crawler import checks, recover, start
+from windrow.crawler import recover
 from windrow.crawler.ending import Ending as Ending
 from windrow.crawler.loop import Crawl, Observer
+from windrow.crawler.setup import checks, start
 from windrow.frontier import seeds
 from windrow.inspect import status as states
 from windrow.inspect.status import Status as Status

@@ -12,13 +12,14 @@ from windrow import kernels, signals
 from windrow.cli import terminal
 from windrow.cli.text import lines
 from windrow.config import Config
-from windrow.crawler import loop, recover, start
+from windrow.crawler import loop, recover
 from windrow.crawler.display import live as display
 from windrow.crawler.display import progress
 from windrow.crawler.display.notes import Notes
 from windrow.crawler.ending import Ending, RunState
 from windrow.crawler.metrics import RunMetrics
 from windrow.crawler.neighbours import Neighbours
+from windrow.crawler.setup import start
 from windrow.metrics import endpoint
 from windrow.records import Report
 from windrow.units import count

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from windrow.crawler import ending, lives, seedlist, stations
+from windrow.crawler import ending, lives, stations
 from windrow.crawler.ending import Ending, RunState, Sums
 from windrow.crawler.exchanging import Exchanging
 from windrow.crawler.guest import Guest
@@ -20,6 +20,7 @@ from windrow.crawler.orders.take import Orders
 from windrow.crawler.page import OwnPages
 from windrow.crawler.recover import Opened, Resumed
 from windrow.crawler.session import Session
+from windrow.crawler.setup import seedlist
 from windrow.crawler.visit import Visits
 from windrow.log import Tally
 from windrow.records import Kind, Reason, Receipt, Report, Task

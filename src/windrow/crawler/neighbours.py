@@ -9,7 +9,7 @@ from typing import Protocol
 
 import msgspec
 
-from windrow.crawler.commit import OtherShards, Permit
+from windrow.crawler.recording.commit import OtherShards, Permit
 from windrow.frontier import Gate, Territory
 from windrow.records import Arrival, Capture, Counts, Exchanged, Failure, Made, Task
 

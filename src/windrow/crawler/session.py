@@ -12,15 +12,15 @@ from pathlib import Path
 from windrow import orders, takedown
 from windrow.config import Config
 from windrow.crawler import recover
-from windrow.crawler.cadence import Cadence
-from windrow.crawler.checks import check_judges, check_space
 from windrow.crawler.machine.clock import Clock
 from windrow.crawler.machine.disk import Disk
 from windrow.crawler.machine.inflight import InFlight
 from windrow.crawler.neighbours import Neighbours
 from windrow.crawler.observer import Driver
-from windrow.crawler.record import Recorder
+from windrow.crawler.recording.cadence import Cadence
+from windrow.crawler.recording.record import Recorder
 from windrow.crawler.recover import Opened
+from windrow.crawler.setup.checks import check_judges, check_space
 from windrow.crawler.workers.pool import Pool
 from windrow.frontier.policy.scope import Scope
 

@@ -16,7 +16,8 @@ from scrapy.http import Response
 
 from windrow import rules
 from windrow.config import ConfigError
-from windrow.crawler import checks, outcome, start
+from windrow.crawler import outcome
+from windrow.crawler.setup import checks, start
 from windrow.frontier.policy import retry
 from windrow.frontier.policy.scope import Scope
 from windrow.records import Capture, Failure, Reason, Task

@@ -7,7 +7,7 @@ from scrapy.settings import BaseSettings
 
 from windrow import config
 from windrow.config import Config, ConfigError
-from windrow.crawler import checks
+from windrow.crawler.setup import checks
 
 ORDERS = ("windrow", "fifo")
 

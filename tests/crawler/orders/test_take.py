@@ -13,10 +13,11 @@ import pytest
 from tests import truth, web
 from windrow import config, orders
 from windrow.config import ConfigError
-from windrow.crawler import recover, start
+from windrow.crawler import recover
 from windrow.crawler.ending import Ending
 from windrow.crawler.loop import Crawl
 from windrow.crawler.orders import give
+from windrow.crawler.setup import start
 from windrow.inspect import status
 from windrow.inspect import story as stories
 from windrow.records import Reason

@@ -15,8 +15,8 @@ from windrow.cli.crawl import start
 from windrow.cli.run import Voice, run
 from windrow.cli.terminal import Json, Settings, command, out, print_json
 from windrow.config import ConfigError
-from windrow.crawler import purpose
 from windrow.crawler.ending import Ending
+from windrow.crawler.setup import purpose
 from windrow.frontier import seeds
 from windrow.inspect import report as reports
 from windrow.judge.language import codes

@@ -17,7 +17,7 @@ from windrow.io import storage
 from windrow.units import count, size
 
 if TYPE_CHECKING:
-    from windrow.crawler.rebuild import RebuiltStore
+    from windrow.crawler.setup.rebuild import RebuiltStore
     from windrow.jobs.engine import Engine
     from windrow.jobs.rebuild.archived import ArchivesSummary
     from windrow.jobs.rebuild.ordered import Rebuilt
@@ -119,7 +119,7 @@ def _print_crawl(done: "Rebuilt", target: Path, as_json: bool) -> None:
 
 
 def _state(directory: Path, options: config.Config, as_json: bool) -> "RebuiltStore":
-    from windrow.crawler import rebuild as job
+    from windrow.crawler.setup import rebuild as job
 
     done = job.rebuild(directory, options)
     if done.aside and not as_json:

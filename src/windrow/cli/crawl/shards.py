@@ -22,9 +22,9 @@ from windrow.cli.run import run
 from windrow.cli.terminal import Directory, Json, Metrics, Settings, command, load, note, out, print_json
 from windrow.cli.text import lines
 from windrow.config import Config, ConfigError
-from windrow.crawler import start
 from windrow.crawler.display import live
 from windrow.crawler.display.notes import LogLine
+from windrow.crawler.setup import start
 from windrow.inspect import status
 from windrow.metrics import endpoint
 from windrow.units import count, share, size, span

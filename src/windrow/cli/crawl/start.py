@@ -26,9 +26,9 @@ from windrow.cli.terminal import (
 )
 from windrow.cli.text import lines
 from windrow.config import Config, ConfigError, FocusOptions
-from windrow.crawler import checks, seedlist
 from windrow.crawler.display import live
 from windrow.crawler.ending import Ending
+from windrow.crawler.setup import checks, seedlist
 from windrow.frontier import seeds
 from windrow.frontier.policy.scope import Scope
 from windrow.judge.language import codes

@@ -11,7 +11,7 @@ from windrow import rules
 from windrow.cli import completion
 from windrow.cli.terminal import Directory, load, print_json_line, undivided
 from windrow.config import ConfigError
-from windrow.crawler import seedlist
+from windrow.crawler.setup import seedlist
 from windrow.frontier import seeds
 from windrow.frontier.policy.scope import Scope
 from windrow.inspect import listing

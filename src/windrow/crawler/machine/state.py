@@ -2,7 +2,7 @@
 
 import msgspec
 
-from windrow.crawler.commit import CommittedFrames
+from windrow.crawler.recording.commit import CommittedFrames
 from windrow.crawler.stations import Stations
 
 

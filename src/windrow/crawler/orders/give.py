@@ -13,7 +13,7 @@ import msgspec
 
 from windrow import config, files, log, orders, urls
 from windrow.config import Config, ConfigError
-from windrow.crawler import checks
+from windrow.crawler.setup import checks
 from windrow.frontier import seeds
 from windrow.frontier.policy.scope import Scope
 from windrow.inspect.status import is_running

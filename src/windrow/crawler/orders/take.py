@@ -16,8 +16,8 @@ import msgspec
 
 from windrow import config, files, orders, sharding, urls
 from windrow.config import ConfigError
-from windrow.crawler import seedlist
-from windrow.crawler.checks import check_contact
+from windrow.crawler.setup import seedlist
+from windrow.crawler.setup.checks import check_contact
 from windrow.frontier import seeds
 from windrow.records import Controls, Order, Task
 from windrow.units import moment

@@ -15,7 +15,7 @@ import msgspec
 
 from windrow import config
 from windrow.config import Config, ConfigError
-from windrow.crawler import checks, seedlist
+from windrow.crawler.setup import checks, seedlist
 from windrow.frontier import seeds
 from windrow.frontier.policy.scope import Scope
 from windrow.nodes import limits

@@ -5,8 +5,8 @@ import contextlib
 from collections.abc import Awaitable, Callable
 
 from windrow.config import CrawlOptions
-from windrow.crawler.commit import GroupCommit
 from windrow.crawler.machine.inflight import InFlight
+from windrow.crawler.recording.commit import GroupCommit
 
 HURRY = 0.2  # seconds between two commits for which somebody waits
 

@@ -8,12 +8,12 @@ import uvloop
 
 from windrow.config import Config
 from windrow.crawler import session
-from windrow.crawler.checks import check_alone, check_contact, check_judges
 from windrow.crawler.ending import Ending
 from windrow.crawler.guest import Guest
 from windrow.crawler.loop import Crawl as Crawl
 from windrow.crawler.loop import Observer as Observer
 from windrow.crawler.neighbours import Neighbours
+from windrow.crawler.setup.checks import check_alone, check_contact, check_judges
 from windrow.frontier import seeds
 from windrow.records import Task
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from tests.logs import frame, ok, write
-from windrow.crawler.revisits import Revisits
+from windrow.crawler.recording.revisits import Revisits
 from windrow.log import purges
 from windrow.records import Place
 

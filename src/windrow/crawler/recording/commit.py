@@ -15,7 +15,7 @@ import msgspec
 
 from windrow import log, sharding
 from windrow.crawler.machine.disk import FULL, Disk
-from windrow.crawler.serial import Serial
+from windrow.crawler.recording.serial import Serial
 from windrow.frontier import Durable
 from windrow.log.writer import Log
 from windrow.metrics import Histogram

@@ -19,13 +19,13 @@ from windrow.archive.reading.answers import CHARSET, LANGUAGES
 from windrow.config import Config
 from windrow.corpus.shards import Shards
 from windrow.crawler import outcome as outcomes
-from windrow.crawler.commit import Files, GroupCommit
 from windrow.crawler.machine.disk import Disk
 from windrow.crawler.observer import Driver
 from windrow.crawler.outcome import Archived, Outcome, Reading
+from windrow.crawler.recording.commit import Files, GroupCommit
+from windrow.crawler.recording.revisits import Revisits
+from windrow.crawler.recording.serial import Serial
 from windrow.crawler.recover import Opened
-from windrow.crawler.revisits import Revisits
-from windrow.crawler.serial import Serial
 from windrow.decide import Candidate, Decider, Decision
 from windrow.dedup.seen import REDO, Seen
 from windrow.judge.focus.relevance import PERPLEXITY, RELEVANCE

@@ -10,9 +10,9 @@ from tests.logs import ok, url
 from tests.shards.bus import Bus
 from windrow import frontier, log, sharding
 from windrow.config import Config
-from windrow.crawler.commit import GroupCommit
 from windrow.crawler.machine.disk import Disk
-from windrow.crawler.serial import Serial
+from windrow.crawler.recording.commit import GroupCommit
+from windrow.crawler.recording.serial import Serial
 from windrow.log.writer import Log
 from windrow.records import Entry, Exchanged, Frame, Task, Watermark
 from windrow.shards.courier import Courier, LogReader

@@ -8,10 +8,10 @@ from typing import Any, cast
 import pytest
 
 from windrow.config import CrawlOptions
-from windrow.crawler import cadence
-from windrow.crawler.commit import GroupCommit
 from windrow.crawler.machine.disk import Disk
 from windrow.crawler.machine.inflight import InFlight
+from windrow.crawler.recording import cadence
+from windrow.crawler.recording.commit import GroupCommit
 
 
 class Commits:

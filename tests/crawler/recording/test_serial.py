@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from windrow.crawler.serial import Serial
+from windrow.crawler.recording.serial import Serial
 
 
 async def pause() -> None:

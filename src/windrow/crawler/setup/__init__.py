@@ -1,0 +1,1 @@
+"""Before a crawl runs: checks, seeds, the purpose of a directory, and a store made again."""
