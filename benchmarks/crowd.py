@@ -17,7 +17,7 @@ from tests.redisserver import Server
 from windrow import sharding as shards
 from windrow.nodes.redis.client import RedisClient
 from windrow.nodes.redis.wire import RedisTransport
-from windrow.records import Entry, Exchanged, Frame, Made, Reason, Report, Task, Url, Watermark
+from windrow.records import Entry, Exchanged, Frame, LimitCounts, Reason, Report, Task, Url, Watermark
 from windrow.shards import exchange, messages, neighbours, pace
 from windrow.shards.exchange import ShardExchange
 from windrow.shards.messages import Ack, Batch, Hello, Standing
@@ -26,7 +26,7 @@ from windrow.shards.transport import Incoming, Outgoing
 INCARNATION = 1_790_000_000_000
 REFRESH = round(exchange.REFRESH / neighbours.BUSY)  # calls from one refresh to the next
 REASONS = dict.fromkeys(range(12), 10_000)  # URLs finished, by reason, as after some hours
-STANDING = Standing(INCARNATION, waiting=10**6, finished=10**5, made=Made(10**5, 10**4, 10**7), reasons=REASONS)
+STANDING = Standing(INCARNATION, waiting=10**6, finished=10**5, made=LimitCounts(10**5, 10**4, 10**7), reasons=REASONS)
 PAGE = Report(seq=1, task=Task(Url("https://a.org/", "a.org", "a.org", b""), 0), reason=Reason.OK, detail="", time=1.0)
 
 

@@ -11,7 +11,7 @@ from tests.world import World
 from windrow.config import CrawlOptions
 from windrow.crawler.ending import Sums
 from windrow.log import Tally
-from windrow.records import Counts, Made
+from windrow.records import Counts, LimitCounts
 
 IN_FLIGHT = 2
 WANTED = 600  # tokens, of some 2,000
@@ -76,10 +76,10 @@ def test_time_counts_per_run_and_the_corpus_over_all_runs(
 
 def test_the_corpus_of_the_other_shards_counts() -> None:
     sums = Sums(Tally(tokens=4, documents=1))
-    sums.before, sums.elsewhere = Counts(tokens=3, documents=2), Made(tokens=2, documents=1)
-    assert sums.own() == Made(documents=3, tokens=7)
+    sums.before, sums.elsewhere = Counts(tokens=3, documents=2), LimitCounts(tokens=2, documents=1)
+    assert sums.own() == LimitCounts(documents=3, tokens=7)
     assert sums.reached(CrawlOptions(max_tokens=10, max_documents=5), 1.0) == ""
-    sums.elsewhere = Made(tokens=3, documents=1)
+    sums.elsewhere = LimitCounts(tokens=3, documents=1)
     assert sums.reached(CrawlOptions(max_tokens=10, max_documents=5), 1.0) == "tokens"
     assert sums.reached(CrawlOptions(max_documents=4), 1.0) == "documents"
 

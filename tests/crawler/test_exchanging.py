@@ -8,7 +8,7 @@ from windrow.crawler.exchanging import Exchanging
 from windrow.crawler.neighbours import Addresses
 from windrow.frontier import Territory
 from windrow.log import Tally
-from windrow.records import Counts, Made, Task
+from windrow.records import Counts, LimitCounts, Task
 
 
 class DeafNeighbours:
@@ -16,7 +16,7 @@ class DeafNeighbours:
 
     cancelled = 0
 
-    elsewhere = Made()
+    elsewhere = LimitCounts()
     territory = Territory(0, 2, keys=16)
 
     def errands(self) -> list[Task]:
@@ -24,7 +24,7 @@ class DeafNeighbours:
 
     answers = errands
 
-    async def call(self, idle: bool, counts: Counts, made: Made) -> float:
+    async def call(self, idle: bool, counts: Counts, made: LimitCounts) -> float:
         return 60.0
 
     def arrived(self) -> None:
@@ -84,7 +84,7 @@ class LateNews(DeafNeighbours):
         self.news = asyncio.Event()
         self.said: list[str] = []
 
-    async def call(self, idle: bool, counts: Counts, made: Made) -> float:
+    async def call(self, idle: bool, counts: Counts, made: LimitCounts) -> float:
         self.said.append("begun")
         if len(self.said) > 1:
             self.news.set()

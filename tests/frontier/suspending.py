@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from windrow.config import Config
 from windrow.frontier import DurableFrontier, Position
-from windrow.records import Carried, Controls, Counts, Fate, Frame, Grant, Lease, Order, Receipt, Report, Task, Url
+from windrow.records import Controls, Counts, Fate, Frame, Grant, Lease, Order, OrderReply, Receipt, Report, Task, Url
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ class Suspending:
     async def ack(self, reports: Sequence[Report]) -> Receipt:
         return await self._run(self.inner.ack(reports))
 
-    async def carry_out(self, order: Order, now: float) -> Carried:
+    async def carry_out(self, order: Order, now: float) -> OrderReply:
         return await self._run(self.inner.carry_out(order, now))
 
     async def configure(self, options: Config) -> None:

@@ -5,10 +5,10 @@ from tests.frontier.conftest import Opener
 from tests.frontier.hand import Hand, do, texts
 from tests.frontier.simulation import options, task
 from windrow import orders
-from windrow.records import Access, Carried, Reason
+from windrow.records import Access, OrderReply, Reason
 
 
-def obey(crawl: Hand, verb: str, *values: str, hosts: tuple[str, ...] = ()) -> Carried:
+def obey(crawl: Hand, verb: str, *values: str, hosts: tuple[str, ...] = ()) -> OrderReply:
     carried = do(crawl.store.carry_out(orders.make(verb, values, hosts), crawl.now))
     crawl._note(carried.closings)
     return carried

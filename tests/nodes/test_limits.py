@@ -13,12 +13,12 @@ from tests.world import World
 from windrow import config
 from windrow.config import CrawlOptions
 from windrow.nodes import limits
-from windrow.records import Made
+from windrow.records import LimitCounts
 from windrow.shards.messages import Standing
 
 
 def test_the_first_limit_that_is_reached_has_a_name() -> None:
-    made = Made(pages=10, documents=5, tokens=700)
+    made = LimitCounts(pages=10, documents=5, tokens=700)
     assert limits.reached({}, made, 1e9) == ""
     assert limits.reached({"pages": 11, "documents": 6, "tokens": 701, "seconds": 5.0}, made, 4.9) == ""
     assert limits.reached({"pages": 11, "tokens": 700}, made, 0.0) == "tokens"
@@ -41,8 +41,8 @@ def test_a_setting_without_a_value_is_that_of_the_job_and_0_is_none() -> None:
 def test_limits_are_shown_in_words() -> None:
     assert limits.describe("tokens", 10**7) == "10,000,000 tokens" and limits.describe("pages", 1) == "1 page"
     assert limits.describe("seconds", 7200) == "2 h 0 min"
-    made = limits.sum_of([Standing(1, made=Made(4, tokens=7)), Standing(1, made=Made(1000, documents=2))])
-    assert made == Made(1004, documents=2, tokens=7) and limits.progress("pages", made, 0.0) == "1,004"
+    made = limits.sum_of([Standing(1, made=LimitCounts(4, tokens=7)), Standing(1, made=LimitCounts(1000, documents=2))])
+    assert made == LimitCounts(1004, documents=2, tokens=7) and limits.progress("pages", made, 0.0) == "1,004"
 
 
 def cluster(nodes: Nodes, *words: str) -> crashing.Result:

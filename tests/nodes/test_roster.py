@@ -18,7 +18,7 @@ from windrow.nodes.redis.registry import JobSpec, Registry
 from windrow.nodes.redis.state import JobState
 from windrow.nodes.redis.wire import RedisTransport
 from windrow.nodes.roster import Roster
-from windrow.records import Made
+from windrow.records import LimitCounts
 from windrow.shards import messages
 from windrow.shards.messages import Standing
 
@@ -68,7 +68,7 @@ def test_a_limit_counts_the_last_word_of_every_shard_also_when_redis_has_lost_it
         roster = Roster(registry, tmp_path, "home", lambda kind, text, job="", shard=-1: noted.append((kind, text)))
 
         async def say(shard: int, pages: int) -> JobState:
-            standing = messages.encode(Standing(1, made=Made(pages)))
+            standing = messages.encode(Standing(1, made=LimitCounts(pages)))
             await registry.client.run(("HSET", "windrow:{news}:board", shard, standing))
             await roster.refresh(())
             return (await registry.jobs())["news"]

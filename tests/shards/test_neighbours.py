@@ -19,7 +19,7 @@ from windrow.crawler.setup import start
 from windrow.nodes.redis.client import RedisClient
 from windrow.nodes.redis.slots import Slots
 from windrow.nodes.redis.wire import RedisTransport
-from windrow.records import Counts, Exchanged, Frame, Kind, Made
+from windrow.records import Counts, Exchanged, Frame, Kind, LimitCounts
 from windrow.shards.exchange import REFRESH
 from windrow.shards.neighbours import ShardNeighbours
 
@@ -187,10 +187,10 @@ def test_a_clock_that_is_set_back_does_not_keep_a_shard_from_saying_everything_a
         neighbours.begin(Exchanged())
         neighbours.committed(Frame(1, 0.0, (), {}, incarnation=neighbours.begins))
         for _ in range(2):  # the first answer brings the epoch
-            await neighbours.call(True, Counts(), Made())
+            await neighbours.call(True, Counts(), LimitCounts())
         assert bus.hellos.pop((0, 1)) and bus.acks.pop((1, 0))  # a replica has not got them
         steady[0], wall[0] = steady[0] + 2 * REFRESH, wall[0] - 3600
-        await neighbours.call(True, Counts(), Made())
+        await neighbours.call(True, Counts(), LimitCounts())
         assert (0, 1) in bus.hellos and (1, 0) in bus.acks
 
     asyncio.run(main())

@@ -7,7 +7,7 @@ import msgspec
 from windrow.config import CrawlOptions
 from windrow.crawler.machine.state import Machine
 from windrow.log import Tally
-from windrow.records import Counts, Made
+from windrow.records import Counts, LimitCounts
 from windrow.units import count
 
 LIMITS = ("pages", "tokens", "documents")  # of a crawl as a whole, all shards together
@@ -36,13 +36,15 @@ class Sums:
 
     def __init__(self, tally: Tally) -> None:
         self.before = Counts()  # what earlier runs have made
-        self.elsewhere = Made()  # what the other shards have made
+        self.elsewhere = LimitCounts()  # what the other shards have made
         self.tally = tally
 
-    def own(self) -> Made:
+    def own(self) -> LimitCounts:
         """Return what this crawl has made, without the other shards."""
         before, tally = self.before, self.tally
-        return Made(tally.pages, documents=before.documents + tally.documents, tokens=before.tokens + tally.tokens)
+        return LimitCounts(
+            tally.pages, documents=before.documents + tally.documents, tokens=before.tokens + tally.tokens
+        )
 
     def reached(self, limits: CrawlOptions, seconds: float) -> str:
         """Return which limit a run has reached after so many seconds; "" if none.

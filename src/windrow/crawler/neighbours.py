@@ -11,7 +11,7 @@ import msgspec
 
 from windrow.crawler.recording.commit import OtherShards, Permit
 from windrow.frontier import Gate, Territory
-from windrow.records import Arrival, Capture, Counts, Exchanged, Failure, Made, Task
+from windrow.records import Arrival, Capture, Counts, Exchanged, Failure, LimitCounts, Task
 
 
 class Addresses(msgspec.Struct, frozen=True):
@@ -38,9 +38,11 @@ class Neighbours(OtherShards, Permit, Protocol):
 
     # The crawl
     def arrived(self) -> Arrival | None: ...  # everything that has arrived since the last time
-    async def call(self, idle: bool, counts: Counts, made: Made) -> float: ...  # talk; seconds until the next call
+    async def call(
+        self, idle: bool, counts: Counts, made: LimitCounts
+    ) -> float: ...  # talk; seconds until the next call
     @property
-    def elsewhere(self) -> Made: ...  # what the other shards have made, as far as they have said so
+    def elsewhere(self) -> LimitCounts: ...  # what the other shards have made, as far as they have said so
     @property
     def reached(self) -> bool: ...  # whether another shard has ever got a page
     def errands(self) -> list[Task]: ...  # well-known files that other shards need, each once

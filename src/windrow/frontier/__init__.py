@@ -57,7 +57,6 @@ from windrow.frontier.local.territory import Territory as Territory
 from windrow.frontier.policy.revisit import Policy, never
 from windrow.frontier.store.rows import Position as Position
 from windrow.records import (
-    Carried,
     Controls,
     Counts,
     Fate,
@@ -65,6 +64,7 @@ from windrow.records import (
     Grant,
     Lease,
     Order,
+    OrderReply,
     Origin,
     Receipt,
     Report,
@@ -98,7 +98,7 @@ class Controlled(Protocol):
     """What orders need."""
 
     def controls(self) -> Controls: ...  # what orders have changed
-    async def carry_out(self, order: Order, now: float) -> Carried: ...  # an order, or its next part
+    async def carry_out(self, order: Order, now: float) -> OrderReply: ...  # an order, or its next part
     async def configure(self, options: Config) -> None: ...  # those that can change while a crawl runs
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from windrow import config
 from windrow.config import Config, CrawlOptions
-from windrow.records import Made
+from windrow.records import LimitCounts
 from windrow.shards.messages import Standing
 from windrow.units import count, span
 
@@ -41,27 +41,27 @@ def without(options: CrawlOptions) -> CrawlOptions:
     return dataclasses.replace(options, max_pages=0, max_documents=0, max_tokens=0, max_seconds=0.0)
 
 
-def sum_of(standings: Iterable[Standing]) -> Made:
+def sum_of(standings: Iterable[Standing]) -> LimitCounts:
     """Return what shards have announced together."""
     outputs = [standing.made for standing in standings]
-    return Made(
+    return LimitCounts(
         pages=sum(made.pages for made in outputs),
         documents=sum(made.documents for made in outputs),
         tokens=sum(made.tokens for made in outputs),
     )
 
 
-def reached(limits: Limits, made: Made, seconds: float) -> str:
+def reached(limits: Limits, made: LimitCounts, seconds: float) -> str:
     """Return the name of the first limit that is reached; "" if none."""
     return next((name for name in NAMES if 0 < limits.get(name, 0) <= figure(name, made, seconds)), "")
 
 
-def figure(name: str, made: Made, seconds: float) -> int | float:
+def figure(name: str, made: LimitCounts, seconds: float) -> int | float:
     """Return how much a job has of what a limit counts."""
     return seconds if name == "seconds" else int(getattr(made, name))
 
 
-def progress(name: str, made: Made, seconds: float) -> str:
+def progress(name: str, made: LimitCounts, seconds: float) -> str:
     """Return the same in words."""
     return span(seconds) if name == "seconds" else f"{figure(name, made, seconds):,}"
 

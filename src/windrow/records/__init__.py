@@ -11,10 +11,10 @@ from windrow.records.evaluation import CrawlEvaluation, EvaluationRow, HeldOutFi
 from windrow.records.exchange import Capture, Failure, Header, Place, Rendered, Request
 from windrow.records.frame import Frame
 from windrow.records.lease import Access, Closing, FileState, Grant, Lease, Origin, OriginFile
-from windrow.records.order import Carried, Controls, Order
+from windrow.records.order import Controls, Order, OrderReply
 from windrow.records.page import KEPT_KINDS, ListedUrl, Listing, Mark, Page, Paragraph, Signal, Verdict
 from windrow.records.report import Counts, Entry, Fate, Receipt, Report
-from windrow.records.shard import Arrival, Exchanged, Made, Watermark
+from windrow.records.shard import Arrival, Exchanged, LimitCounts, Watermark
 from windrow.records.task import MOST_DESCRIBED, MOST_HINTS, MOST_REQUEST, History, Kind, Link, Reason, Task, Url
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "Access",
     "Arrival",
     "Capture",
-    "Carried",
     "Closing",
     "Controls",
     "Counts",
@@ -45,12 +44,13 @@ __all__ = [
     "History",
     "Kind",
     "Lease",
+    "LimitCounts",
     "Link",
     "ListedUrl",
     "Listing",
-    "Made",
     "Mark",
     "Order",
+    "OrderReply",
     "Origin",
     "OriginFile",
     "Page",

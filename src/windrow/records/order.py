@@ -34,7 +34,7 @@ class Controls(msgspec.Struct, frozen=True):
     recent: tuple[str, ...] = ()  # ids of the last orders: one whose file is still there is not carried out again
 
 
-class Carried(msgspec.Struct, frozen=True):
+class OrderReply(msgspec.Struct, frozen=True):
     """The frontier's answer to an order."""
 
     order: Order  # with what it changed; `end` says whether there is more to do

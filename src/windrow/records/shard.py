@@ -5,7 +5,7 @@ import msgspec
 from windrow.records.task import Task
 
 
-class Made(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class LimitCounts(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What shards have made, as far as the limits of a crawl count it."""
 
     pages: int = 0  # of this run; a job of nodes is one run

@@ -11,7 +11,7 @@ import msgspec
 import zstandard
 
 from windrow import urls
-from windrow.records import MOST_DESCRIBED, Capture, Failure, Made, Reason, Task, Watermark
+from windrow.records import MOST_DESCRIBED, Capture, Failure, LimitCounts, Reason, Task, Watermark
 
 FORMAT = 1  # of these messages; a job is written by one version of them
 LARGEST = 256 << 20  # bytes of links in a batch, unpacked: more is not believed
@@ -76,7 +76,7 @@ class Standing(msgspec.Struct, frozen=True, gc=False, array_like=True):
     waiting: int = 0  # URLs
     finished: int = 0  # URLs
     rate: float = 0.0  # pages per second
-    made: Made = Made()
+    made: LimitCounts = LimitCounts()
     run: str = ""  # which run of the crawl `made.pages` counts in; empty: the whole job is one
     reasons: dict[int, int] = {}  # URLs finished, by the position of their reason; see `by_position`
 

@@ -12,7 +12,7 @@ from windrow import log
 from windrow.crawler import recover
 from windrow.crawler.neighbours import Addresses
 from windrow.frontier import Gate, Territory
-from windrow.records import Arrival, Capture, Counts, Exchanged, Failure, Frame, Made, Reason, Task
+from windrow.records import Arrival, Capture, Counts, Exchanged, Failure, Frame, LimitCounts, Reason, Task
 from windrow.shards import messages, pace
 from windrow.shards.courier import Courier, LogReader
 from windrow.shards.errands import ShardErrands
@@ -89,7 +89,7 @@ class ShardNeighbours:
     def arrived(self) -> Arrival | None:
         return self._exchange.arrived()
 
-    async def call(self, idle: bool, counts: Counts, made: Made) -> float:
+    async def call(self, idle: bool, counts: Counts, made: LimitCounts) -> float:
         """Talk once; return the seconds until the next call."""
         self._standing = self._stand(idle, counts, made)
         before = self._courier.failure
@@ -130,7 +130,7 @@ class ShardNeighbours:
         self._errands.tell(answer)
 
     @property
-    def elsewhere(self) -> Made:
+    def elsewhere(self) -> LimitCounts:
         """What the other shards have made, as far as they have said so."""
         return self._progress.elsewhere
 
@@ -197,7 +197,7 @@ class ShardNeighbours:
         assert self._gate is not None
         return await self._gate.news()
 
-    def _stand(self, idle: bool, counts: Counts, made: Made) -> Standing:
+    def _stand(self, idle: bool, counts: Counts, made: LimitCounts) -> Standing:
         now, last = self._clock(), self._standing
         rate = last.rate
         if now - self._since >= 1.0:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from windrow.records import Made
+from windrow.records import LimitCounts
 from windrow.shards.messages import Standing
 
 NOBODY = -1  # in place of a shard, for an observer: all shards are others
@@ -21,7 +21,7 @@ class JobProgress:
     def __init__(self, shard: int, run: str) -> None:
         self.run = run
         self._shard = shard
-        self._others: dict[int, Made] = {}
+        self._others: dict[int, LimitCounts] = {}
         self._before: int | None = None  # pages of this shard in this run, by earlier processes; None: not heard yet
 
     def heard(self, board: Mapping[int, Standing], incarnation: int) -> None:
@@ -34,19 +34,19 @@ class JobProgress:
             earlier = own is not None and own.incarnation != incarnation
             self._before = self._of_this_run(own).pages if own is not None and earlier else 0
 
-    def _of_this_run(self, standing: Standing) -> Made:
+    def _of_this_run(self, standing: Standing) -> LimitCounts:
         made = standing.made
         return made if standing.run == self.run else msgspec.structs.replace(made, pages=0)
 
-    def own(self, made: Made) -> Made:
+    def own(self, made: LimitCounts) -> LimitCounts:
         """Return what this shard has made, with the pages of earlier processes in this run."""
         return msgspec.structs.replace(made, pages=made.pages + (self._before or 0))
 
     @property
-    def elsewhere(self) -> Made:
+    def elsewhere(self) -> LimitCounts:
         """Return what was not made by this process: by other shards, and by earlier processes in this run."""
         others = self._others.values()
-        return Made(
+        return LimitCounts(
             pages=sum(made.pages for made in others) + (self._before or 0),
             documents=sum(made.documents for made in others),
             tokens=sum(made.tokens for made in others),

@@ -24,7 +24,7 @@ from windrow.nodes.answers import Answerer
 from windrow.nodes.redis.leases import ShardLeases
 from windrow.nodes.redis.registry import NodeRecord, Registry
 from windrow.nodes.redis.state import JobState
-from windrow.records import Made, Reason
+from windrow.records import LimitCounts, Reason
 from windrow.shards import messages
 from windrow.shards.messages import Standing
 
@@ -137,7 +137,10 @@ def test_bad_input_is_refused_in_one_sentence_and_nothing_is_written(
 def test_a_job_has_limits_which_are_shown_and_changed(server: Server, crawl: Path) -> None:
     done = create(server, crawl, "--max-tokens", "10M", "--set", "crawl.max_documents=3K", "--max-seconds", "7200")
     assert "4 shards, until 3,000 documents or 10,000,000 tokens or 2 h 0 min; nodes take" in done.out
-    announce(server, {0: Standing(1, made=Made(9, documents=7, tokens=700)), 1: Standing(1, made=Made(1, tokens=300))})
+    announce(
+        server,
+        {0: Standing(1, made=LimitCounts(9, documents=7, tokens=700)), 1: Standing(1, made=LimitCounts(1, tokens=300))},
+    )
     found = status(server)
     assert found["limits"] == {"documents": 3000, "tokens": 10**7, "seconds": 7200.0} and found["limit"] == ""
     assert (found["pages"], found["tokens"]) == (10, 1000) and 0 <= found["seconds"] < 600
@@ -163,7 +166,7 @@ def test_a_limit_that_was_reached_is_shown_and_raised(server: Server, crawl: Pat
     assert "limit reached" in windrow(server, "jobs").out
     refused = windrow(server, "resume", "news")
     assert refused.code == 2 and "windrow cluster set news crawl.max_tokens=2000" in refused.err
-    announce(server, {0: Standing(1, made=Made(tokens=4000)), 1: Standing(1, made=Made(tokens=500))})
+    announce(server, {0: Standing(1, made=LimitCounts(tokens=4000)), 1: Standing(1, made=LimitCounts(tokens=500))})
     assert "windrow cluster set news crawl.max_tokens=9000" in windrow(server, "resume", "news").err
     assert "news: running; limits" in windrow(server, "set", "news", "crawl.max_tokens=2000").out
     assert status(server)["state"] == "waiting"
@@ -214,7 +217,7 @@ def test_jobs_and_status_show_what_shards_announced_and_which_node_runs_them(ser
     assert status(server)["state"] == "waiting"
     assert "0-3: no node is alive" in windrow(server, "status", "news").out
     board = {
-        0: Standing(1, waiting=5, finished=10, rate=2.0, made=Made(pages=9, documents=7, tokens=700)),
+        0: Standing(1, waiting=5, finished=10, rate=2.0, made=LimitCounts(pages=9, documents=7, tokens=700)),
         1: Standing(1, idle=True, finished=3),
     }
     announce(server, board, node("one", {"news": [0, 1]}))

@@ -10,7 +10,7 @@ import msgspec
 from windrow.cli.crawl.shards import load_nodes
 from windrow.cli.inspect.status import finished_by_reason
 from windrow.cli.terminal import Row, note, out, print_sections
-from windrow.records import Made
+from windrow.records import LimitCounts
 from windrow.units import count, moment, ranges, span
 
 STATES = {
@@ -78,7 +78,7 @@ def status(job: Any, each: bool) -> None:
     """Print the state of a job: all shards together, those that run nowhere, and with `each` every shard."""
     names = f" on {', '.join(job.nodes)}" if job.nodes else ""
     goals = load_nodes("limits")
-    made = Made(job.pages, documents=job.documents, tokens=job.tokens)
+    made = LimitCounts(job.pages, documents=job.documents, tokens=job.tokens)
     out.print(f"{job.name}: {STATES.get(job.state, job.state)}; {job.running} of {job.shards} shards run{names}")
     idle = sum(shard.running and shard.idle for shard in job.each)
     shards: list[Row] = [

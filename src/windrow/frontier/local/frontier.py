@@ -24,7 +24,6 @@ from windrow.frontier.policy.rank import TermContext
 from windrow.frontier.store.protocol import Store
 from windrow.frontier.store.rows import Meta, Position, fate
 from windrow.records import (
-    Carried,
     Controls,
     Counts,
     Fate,
@@ -32,6 +31,7 @@ from windrow.records import (
     Grant,
     Lease,
     Order,
+    OrderReply,
     Origin,
     Reason,
     Receipt,
@@ -164,10 +164,10 @@ class LocalFrontier:
         entries = tuple([self._acks.ack(report) for report in reports])
         return Receipt(entries, self._acks.closings())
 
-    async def carry_out(self, order: Order, now: float) -> Carried:
-        """Carry out an order, or the part of it that is next: `Carried.order.end` says whether there is more to do."""
+    async def carry_out(self, order: Order, now: float) -> OrderReply:
+        """Carry out an order, or the part of it that is next: `OrderReply.order.end` says whether there is more to do."""
         self._reserve(_MARGIN + _PER_REPORT * MOST_URLS)
-        return Carried(self._control.carry_out(order, now, live=True), self._acks.closings())
+        return OrderReply(self._control.carry_out(order, now, live=True), self._acks.closings())
 
     async def configure(self, options: config.Config) -> None:
         """Use these options from now on, as far as they can change while a crawl runs."""

@@ -15,7 +15,7 @@ from windrow.nodes.controller.overview import ShardState
 from windrow.nodes.redis.order import ClusterOrder
 from windrow.nodes.redis.registry import Registry
 from windrow.nodes.redis.state import FORGET, RUN, JobState
-from windrow.records import Made, Order
+from windrow.records import LimitCounts, Order
 
 POLL = 0.5  # seconds
 
@@ -68,7 +68,7 @@ async def resume(registry: Registry, name: str) -> JobState:
     if state is not None and state.limit:
         goal = state.limits.get(state.limit, 0)
         job = await overview.job(registry, name)
-        made = Made(job.pages, documents=job.documents, tokens=job.tokens)
+        made = LimitCounts(job.pages, documents=job.documents, tokens=job.tokens)
         more = 2 * max(goal, math.ceil(limits.figure(state.limit, made, job.seconds)))  # a job may have far more
         raise ConfigError(
             f"the job {name!r} has reached its limit of {limits.describe(state.limit, goal)}; raise it, and the job "
