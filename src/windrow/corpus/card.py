@@ -84,7 +84,7 @@ def _summary(facts: CardFacts) -> list[str]:
     noun = "crawl" if len(facts.crawls) == 1 else "crawls"
     size = f"{census.documents:,} documents with {census.characters:,} characters of text"
     when = f", requested from {census.first[:10]} to {census.last[:10]}" if census.first else ""
-    return [f"Text of web pages: {size}{when}. LimitCounts from the {noun} {crawls} by Windrow {facts.version}.", ""]
+    return [f"Text of web pages: {size}{when}. Made from the {noun} {crawls} by Windrow {facts.version}.", ""]
 
 
 def _loading(facts: CardFacts) -> list[str]:

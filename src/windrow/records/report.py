@@ -8,7 +8,7 @@ from windrow.records.task import Reason, Task, Url
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What became of one task: the only way back to the frontier. LimitCounts once, when every stage has answered."""
+    """What became of one task: the only way back to the frontier. Made once, when every stage has answered."""
 
     seq: int  # order of commit; 0 if nothing was archived
     task: Task

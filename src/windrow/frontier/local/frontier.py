@@ -165,7 +165,7 @@ class LocalFrontier:
         return Receipt(entries, self._acks.closings())
 
     async def carry_out(self, order: Order, now: float) -> OrderReply:
-        """Carry out an order, or the part of it that is next: `OrderReply.order.end` says whether there is more to do."""
+        """Carry out an order, or its next part: `OrderReply.order.end` says whether there is more to do."""
         self._reserve(_MARGIN + _PER_REPORT * MOST_URLS)
         return OrderReply(self._control.carry_out(order, now, live=True), self._acks.closings())
 
