@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FILES = {"base": (), "docs": ("--extra=docs",), "dev": ("--extra=docs", "--extra=dev"), "extras": ("--all-extras",)}
 OPTIONS = ("--universal", "--python-version=3.11.5", "--generate-hashes", "--no-annotate", "--no-header", "--quiet")
 OTHER_SYSTEMS = re.compile("== '(win32|[Pp]y[Pp]y)'")  # Windrow runs on CPython and Linux
-HEAD = "# LimitCounts by `make lock` from pyproject.toml and constraints.txt.\n"
+HEAD = "# Made by `make lock` from pyproject.toml and constraints.txt.\n"
 
 
 def locked(extras: tuple[str, ...], build: str) -> list[str]:

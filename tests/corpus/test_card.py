@@ -90,7 +90,7 @@ def test_the_card_of_two_crawls_names_both(tmp_path: Path, crawl: Path) -> None:
     )
     (other / "crawl.toml").write_text("not toml")
     card = run([crawl, other], tmp_path / "out")
-    assert "LimitCounts from the crawls `crawl`, `other`" in card and "Options of the crawl `other`:" in card
+    assert "Made from the crawls `crawl`, `other`" in card and "Options of the crawl `other`:" in card
     assert "| same payload in an earlier crawl | 1 |" in card
 
 
