@@ -43,8 +43,7 @@ def joined(server: Server, directory: Path, other: NodeRecord) -> None:
         await Registry(client).beat(other)
         await client.close()
         made = ClusterNode(NodeOptions(server.url, directory, "new", Capacity(1, 1), lost_after=60.0), print)
-        made.holds = lambda places: made.stop()
-        await made.run()
+        await made.run(lambda places: made.stop())
 
     asyncio.run(main())
 

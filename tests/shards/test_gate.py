@@ -24,7 +24,7 @@ class FakeSlots:
         self.given: dict[str, float | None] = {}
         self.starts: dict[str, float] = {}
         self.failures = failures
-        self.woken = lambda: None
+        self.woken = asyncio.Event()
         self.rounds = 0
 
     def set_delay(self, seconds: float) -> None:
@@ -34,7 +34,7 @@ class FakeSlots:
         if address in self.starts:
             return self.starts[address]
         self.awaited.append(address)
-        self.woken()
+        self.woken.set()
         return None
 
     def give(self, address: str, last: float | None) -> None:
@@ -123,7 +123,7 @@ def test_a_round_is_made_as_soon_as_one_is_due() -> None:
         gate = AddressGate(slots, clocks.now, clocks.monotonic)
         waiting = asyncio.create_task(first_news(gate))
         await asyncio.sleep(0)
-        slots.woken()  # by something for which no round is due
+        slots.woken.set()  # by something for which no round is due
         await asyncio.sleep(0)
         assert slots.rounds == 0
         assert gate.want("198.51.100.1") is None

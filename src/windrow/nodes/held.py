@@ -48,7 +48,16 @@ class HeldShard(msgspec.Struct):
 class Holdings:
     """All shards that this node runs. `note` is called with events; `changed` when a process has ended."""
 
-    def __init__(self, registry: Registry, url: str, name: str, note: Note) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        url: str,
+        name: str,
+        note: Note,
+        changed: Callable[[], None] = lambda: None,
+        arguments: Sequence[str] = (),
+    ) -> None:
+        """`arguments`: further ones of every process."""
         self._registry = registry
         self._url = url
         self._name = name
@@ -59,8 +68,8 @@ class Holdings:
         self._again: dict[Key, float] = {}  # not to be started before
         self._refused: dict[Key, float] = {}  # when a shard could not be started here, until it could
         self.shards: dict[Key, HeldShard] = {}
-        self.changed: Callable[[], None] = lambda: None
-        self.arguments: Sequence[str] = ()  # further ones of every process
+        self._changed = changed
+        self._arguments = arguments
 
     @property
     def working(self) -> list[Key]:
@@ -122,7 +131,7 @@ class Holdings:
         def note(text: str) -> None:
             self._note("note", text, name, shard)
 
-        arguments = ["--lease", f"{self._name}:{number}", *self.arguments]
+        arguments = ["--lease", f"{self._name}:{number}", *self._arguments]
         started = await process.start(directory, self._url, arguments, note)
         held = HeldShard(local, shard, fence=number, process=started, started=time.monotonic())
         self.shards[name, shard] = held
@@ -220,7 +229,7 @@ class Holdings:
             pause = min(first * 2.0 ** (deaths - 1), most) if code == process.REFUSED else process.pause(deaths)
             self._again[key] = now + pause
             self._note(kind, f"{text}; it may be started again in {pause:g} seconds", *key)
-        self.changed()
+        self._changed()
 
     @staticmethod
     def _verdict(held: HeldShard, code: int, ending: Ending | None) -> tuple[Kind, str]:

@@ -79,11 +79,10 @@ class ClusterNode:
         self._living = LivingNodes(self._registry)
         self._home = copies.home(options.directory)
         self._roster = Roster(self._registry, options.directory, self._home, self._note)
-        self._holdings = Holdings(self._registry, options.url, options.name, self._note)
-        self._answerer = Answerer(self._registry, options.directory, options.name)
         self._wake = asyncio.Event()
-        self._holdings.changed = self._wake.set
-        self._holdings.arguments = options.arguments
+        wake, arguments = self._wake.set, options.arguments
+        self._holdings = Holdings(self._registry, options.url, options.name, self._note, wake, arguments)
+        self._answerer = Answerer(self._registry, options.directory, options.name)
         self._events: deque[ClusterEvent] = deque(maxlen=1000)  # that Redis does not have yet
         self._began = time.monotonic()
         self._started = time.time()
@@ -96,7 +95,6 @@ class ClusterNode:
         self._short = 0  # slots that were missing at the last look
         self._failure = ""
         self._shares = False  # all nodes with the id of this data directory see this directory
-        self.holds: Callable[[list[Path]], None] = lambda places: None  # called with the shards that it holds
 
     def stop(self, why: str = "stopped") -> None:
         """Give all shards back and end; asked twice, their processes give up the requests in flight."""
@@ -104,7 +102,8 @@ class ClusterNode:
         self._holdings.stop_all()
         self._wake.set()
 
-    async def run(self) -> NodeEnding:
+    async def run(self, holds: Callable[[list[Path]], None] = lambda places: None) -> NodeEnding:
+        """Run until `stop`. `holds` is called with the directories of the shards that it holds."""
         try:
             await self._registry.client.check()
             await self._own_the_name()
@@ -112,7 +111,7 @@ class ClusterNode:
             self._note("joined", f"{self._options.capacity.slots} slots, data in {self._options.directory}")
             while not self._why or self._holdings.shards:
                 await self._try_round()
-                self.holds(self._holdings.places)
+                holds(self._holdings.places)
                 self._wake.clear()
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(self._pause):
@@ -124,7 +123,7 @@ class ClusterNode:
             self._holdings.stop_all()
             await self._holdings.ended()
             sharing.remove(self._options.directory, self._record())
-            self.holds([])
+            holds([])
             await self._answerer.close()
             await self._registry.client.close()
         return NodeEnding(self._why, time.monotonic() - self._began)

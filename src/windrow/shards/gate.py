@@ -26,7 +26,7 @@ class SlotRound(Protocol):
 class AddressSlots(Protocol):
     """What shares addresses, see `redis.slots`. Times are monotonic seconds."""
 
-    woken: Callable[[], None]  # called when `again` has become earlier
+    woken: asyncio.Event  # set when `again` has become earlier
 
     def set_delay(self, seconds: float) -> None: ...
     def want(self, address: str) -> float | None: ...
@@ -53,8 +53,6 @@ class AddressGate:
         self._clock = clock
         before = clock()
         self._ahead = now() - before  # of the crawl's clock; never too little
-        self._soon = asyncio.Event()
-        slots.woken = self._soon.set
 
     def set_delay(self, seconds: float) -> None:
         self._slots.set_delay(seconds)
@@ -89,9 +87,10 @@ class AddressGate:
 
     async def _wait(self) -> None:
         """Wait until a round is due. It may become due earlier meanwhile."""
-        self._soon.clear()
+        woken = self._slots.woken
+        woken.clear()
         while (seconds := self._slots.again - self._clock()) > 0:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds if seconds < math.inf else None):
-                    await self._soon.wait()
-            self._soon.clear()
+                    await woken.wait()
+            woken.clear()

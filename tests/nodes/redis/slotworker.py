@@ -20,8 +20,7 @@ class Worker:
         self.file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         self.slots = Slots(RedisClient(url), "test", process, delay, time.monotonic)
         self.listens = RedisClient(url)
-        self.woken = asyncio.Event()
-        self.slots.woken = self.woken.set
+        self.woken = self.slots.woken
         self.held: dict[str, asyncio.Task[None]] = {}
 
     def note(self, word: str, address: str, moment: float) -> None:

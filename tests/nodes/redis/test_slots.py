@@ -464,8 +464,7 @@ def test_a_renewal_that_arrives_late_says_what_was_lost(machine: Machine) -> Non
 
 def test_a_process_that_waits_is_woken_when_there_is_news(machine: Machine) -> None:
     async def main() -> None:
-        woken = asyncio.Event()
-        two.woken = woken.set
+        woken = two.woken
         listening = asyncio.create_task(two.listen(machine.client()))
         async with asyncio.timeout(30):
             for holder, other in ((one, two), (two, one), (one, two)):
@@ -491,8 +490,7 @@ def test_a_process_is_woken_again_after_its_connection_broke(machine: Machine) -
     """Meanwhile its regular rounds find the news, and it does not ask for the broken connection all the time."""
 
     async def main() -> None:
-        woken = asyncio.Event()
-        two.woken = woken.set
+        woken = two.woken
         listening = asyncio.create_task(two.listen(machine.client()))
         async with asyncio.timeout(30):
             await blocked(machine.server)

@@ -96,8 +96,7 @@ async def _run(options: Any, show: Callable[[Any], None], where: StoreTarget) ->
     async with stored(where, tell) as child:
         if child is not None:
             child.know(sorted(options.directory.glob("*/shards/[0-9]*")))
-            made.holds = child.hold
-        ending = await made.run()
+        ending = await (made.run(child.hold) if child is not None else made.run())
     return ending, child is None or not child.failed
 
 

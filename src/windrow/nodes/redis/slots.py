@@ -92,7 +92,7 @@ class Slots:
         self._last = self._soonest = float("-inf")  # when the last call was sent, and when the next one may be
         self._urgent = True
         self._heard = asyncio.Event()  # a call has got all news
-        self.woken: Callable[[], None] = lambda: None  # called when `again` has become earlier
+        self.woken = asyncio.Event()  # set when `again` has become earlier
 
     def set_delay(self, seconds: float) -> None:
         """Use this delay from now on, as an order has changed it."""
@@ -198,7 +198,7 @@ class Slots:
     def _hurry(self) -> None:
         if not self._urgent:
             self._urgent = True
-            self.woken()
+            self.woken.set()
 
     async def _call(self, steps: list[str | int]) -> tuple[str, Sequence[Any]]:
         if not self._client.server:
