@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.logs import entry, frame, ok, page, task, url, write
+from tests.logs import entry, frame, page, task, url, write
 from windrow import log
 from windrow.log import search, views, writer
 from windrow.log.writer import Log
 from windrow.records import Access, Frame, Kind, Order, Origin, Reason, Report
 
 ORIGIN = "http://a.example.org"
-PATHS = ["", "a", "a/b", "c?d", "odd?%22quoted%22\\back", "none"]
+HUB = "hub"  # admits the pages, once and for all
+PATHS = [HUB, "a", "a/b", "c?d", "odd?%22quoted%22\\back", "seed", "waits", "lost", "none"]
 
 
 def origin(number: int) -> Origin:
@@ -21,22 +22,27 @@ def origin(number: int) -> Origin:
 
 
 def crawl(number: int) -> Frame:
-    """Return frame n of a crawl in which every path is admitted, and all but the last two are requested."""
-    path = PATHS[number % len(PATHS)]
+    """Return frame n of a crawl. Pages are admitted in frame 2 and requested, some of them often, from then on."""
+    path = PATHS[number % 6]
+    via = "" if path == "seed" else url(HUB if path != "a" else "x").text  # one report names another page
+    line = {"digest": f"D{number % 5}", "text": 1 + number % 7, "status": 200, "seconds": 0.1}
+    lines = [entry(task(path, via=via), **line)] * (number > 2)
+    lines += [entry(task("lost", via=url("nowhere").text), **line)] * (number == 9)
+    lines += [page(HUB, links=[*PATHS[1:5], "waits", "lost"])] * (number == 2)
+    lines += [page(f"{number}", reason=Reason.DUPLICATE, links=[f"{number}/new"], **line)]
     robots = entry(task("robots.txt", kind=Kind.FILE, file="robots"), origin=origin(number), status=200)
     look_up = entry(task("", kind=Kind.RESOLVE), address="192.0.2.1")
-    lines = [ok(number, path if path != "none" else "x", *PATHS[:4], digest=f"D{number % 5}", text=1 + number % 7)]
-    lines += [page(f"{number}", reason=Reason.DUPLICATE, digest=f"D{number % 5}", text=1 + number % 7)]
     lines += [robots] * (number % 4 == 0) + [look_up] * (number % 3 == 0)
     orders = (Order(str(number), 1.0, "block", (f"h{number}.example",)),) * (number % 5 == 0)
-    return frame(number, *lines, seeds=(task(PATHS[4]),) * (number == 1), orders=orders)
+    seeds = (task("seed"), task(HUB)) * (number == 1)
+    return frame(number, *lines, seeds=seeds, orders=orders)
 
 
 def answers(home: Path) -> list[object]:
     """Return all that the log says."""
     copies = [Report(9, task("copy"), reason=Reason.DUPLICATE, detail="", time=0.0, digest=f"D{n}") for n in range(7)]
     texts = [Report(9, task("copy"), reason=Reason.DUPLICATE, detail="", time=0.0, text=n) for n in range(9)]
-    found: list[object] = [list(log.mentions(home, url(path).text)) for path in PATHS]
+    found: list[object] = [log.mentions(home, url(path).text) for path in (*PATHS, "robots.txt", "")]
     found += [log.rules(home, name) for name in (ORIGIN, "http://b.example.org")]
     return found + [log.first_seen(home, copy) for copy in copies + texts]
 
@@ -49,6 +55,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(tmp_path / "log", *[crawl(number) for number in range(1, 31)])
     assert len(log.names(tmp_path / "log")) >= 3
     return tmp_path / "log"
+
+
+def admitted(mentions: object) -> bool:
+    return any(mention.via is not None for mention in mentions)  # type: ignore[attr-defined]
 
 
 def without_views(home: Path) -> list[object]:
@@ -79,22 +89,33 @@ def read(home: Path, monkeypatch: pytest.MonkeyPatch, ask: Callable[[], object])
 
 def test_the_answers_are_those_of_a_log_without_postings(home: Path) -> None:
     expected = without_views(home)
-    assert any(expected[:6]) and expected[6:8] == [origin(28), None], "the latest rules"
+    assert all(admitted(mentions) == (path != "none") for mentions, path in zip(expected, PATHS, strict=False))
+    assert expected[len(PATHS) + 2 :][:2] == [origin(28), None], "the latest rules"
     assert answers(home) == expected, "the postings are made"
     assert answers(home) == expected, "the postings are used"
     names = log.names(home)
     assert {path.name for path in (home.parent / "views").iterdir()} == {
-        *(f"{name[:5]}.{family}" for name in names for family in (search.NAMES, search.COPIES)),
+        *(f"{name[:5]}.{family}" for name in names for family in search.TOKENS),
         "lock",
     }
 
 
 def test_only_frames_that_have_the_url_are_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = url(PATHS[4]).text
-    places = list(search.frames(home, search.NAMES, log.format.quoted(wanted)))
-    assert {head.frame for head, _, _ in places} >= {1, 4, 10, 16, 22, 28} and len(places) < 8
-    heads = read(home, monkeypatch, lambda: list(search.frames(home, search.NAMES, b'"http://nowhere/"')))
+    answers(home)
+    wanted = [log.format.quoted(url("seed").text)]
+    assert [head.frame for head, _, _ in search.frames(home, {search.NAMES: wanted})] == [1, 5, 11, 17, 23, 29]
+    linked = [log.format.quoted(url("waits").text)]
+    assert [head.frame for head, _, _ in search.frames(home, {search.NAMES: linked, search.LINKS: linked})] == [2]
+    heads = read(home, monkeypatch, lambda: list(search.frames(home, {search.NAMES: [b'"http://nowhere/"']})))
     assert heads <= len(log.names(home)), "one per file, to see whether it is complete"
+
+
+def test_the_page_that_admitted_a_url_is_found_by_its_report(home: Path) -> None:
+    for path in ("a/b", "seed"):
+        assert admitted(log.mentions(home, url(path).text))
+    assert not list((home.parent / "views").glob("*.links"))
+    assert admitted(log.mentions(home, url("lost").text)), "its report names another page"
+    assert list((home.parent / "views").glob("*.links"))
 
 
 def test_frames_that_are_appended_are_found(home: Path) -> None:
@@ -160,24 +181,26 @@ def write_late(path: Path) -> None:
         file.write(log.encode(crawl(28)))
 
 
+@pytest.mark.parametrize("family", ["00000.names", "00000.links"])
 def test_every_damaged_byte_of_postings_leaves_the_answers_as_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str
 ) -> None:
     monkeypatch.setattr(views, "KEEP", 1)
     home = tmp_path / "log"
     write(home, crawl(1), crawl(2), crawl(3))
-    wanted = url(PATHS[1]).text
-    expected = list(log.mentions(home, wanted))
-    view = tmp_path / "views" / "00000.names"
+    wanted = url("waits").text
+    expected = log.mentions(home, wanted)
+    assert admitted(expected)
+    view = tmp_path / "views" / family
     whole = view.read_bytes()
     for at in range(len(whole)):
         view.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
-        assert list(log.mentions(home, wanted)) == expected, at
-        assert list(log.mentions(home, wanted)) == expected
+        assert log.mentions(home, wanted) == expected, at
+        assert log.mentions(home, wanted) == expected
         assert view.read_bytes() == whole, f"{at}: made again"
     for length in range(len(whole)):
         view.write_bytes(whole[:length])
-        assert list(log.mentions(home, wanted)) == expected, length
+        assert log.mentions(home, wanted) == expected, length
 
 
 def test_where_postings_cannot_be_written_the_log_is_read(home: Path) -> None:

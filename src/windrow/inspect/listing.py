@@ -130,7 +130,7 @@ def _at(url: str, wish: Wish) -> bool:
 def waiting(directory: Path, wish: Wish, held: int = HELD) -> Iterator[Listed]:
     """Yield the URLs that were admitted and have not finished, in the order of their admission within each part."""
     home = log.home(directory)
-    frames = search.frames(home, search.NAMES, search.ORDERS)
+    frames = search.frames(home, {search.NAMES: [search.ORDERS]})
     again = {name for head, _, _ in frames for order in head.orders for name in orders.reopens(order)[0]}
     parts = [(1, 0)]  # modulus and remainder of the hashes still to be read
     while parts:

@@ -1,12 +1,10 @@
 """Read the files of a log: whole frames from a position, raw lines, frames behind damage."""
 
 import contextlib
-import itertools
 import zlib
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import cast
 
 from isal import igzip_lib
 
@@ -19,7 +17,6 @@ _MERGED = "merge.json"  # of the output of `windrow merge`
 _MAGIC = b"\x1f\x8b\x08"  # of a gzip member
 _Damage = cast(type[Exception], igzip_lib.IsalError)  # its stub says it is an exception, not a class of them
 
-Item = TypeVar("Item")
 Position = tuple[str, int]  # file name, offset
 
 
@@ -102,19 +99,6 @@ def successor(directory: Path, name: str) -> Head | None:
     except FileNotFoundError:
         return None
     return format.head(text.partition(b"\n")[0]) if text else None
-
-
-def ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """Yield the same, and let a thread compute the next few meanwhile: inflating needs no lock of the interpreter."""
-    with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(_some, items)
-        while some := coming.result():
-            coming = pool.submit(_some, items)
-            yield from some
-
-
-def _some(items: Iterator[Item]) -> list[Item]:
-    return list(itertools.islice(items, 16))
 
 
 def lost_frame(path: Path, offset: int) -> int | None:

@@ -1,15 +1,16 @@
 """Search a log: the frames that may have a token, without reading the others.
 
 A token is a piece of a frame's text: a URL as the log writes it, the name of an origin, a digest. Each file of the log
-has a view with its `postings`, made when it is first needed. That of a complete file stays as it is; that of the last
-file is extended. Frames without postings are always among those found, and the caller looks through all of them.
+has a view per family of tokens with their `postings`, made when it is first needed. That of a complete file stays as it
+is; that of the last file is extended. Frames without postings are always among those found; the caller looks through
+all of them.
 """
 
 import contextlib
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from windrow.log import following, format, reader, views
@@ -17,34 +18,39 @@ from windrow.log.format import Head
 from windrow.log.postings import Postings
 from windrow.log.reader import Position
 
-NAMES = "names"  # URLs of reports, of admitted links and of seeds; origins; ORDERS
+NAMES = "names"  # URLs of reports and of seeds; origins; ORDERS
+LINKS = "links"  # URLs that pages admitted
 COPIES = "copies"  # digests of payloads, and hashes of texts
 ORDERS = b"orders"  # the token of a frame with orders
 
 _reported = re.compile(rb'\n\{"url":("[^"]*")').findall
-_admitted = re.compile(rb'\[("http[^"]*")').findall
+_links = re.compile(rb'\[("http[^"]*")').findall
 _ORIGIN = b'"origin":{"name":'  # few lines have it, and `split` passes over the others twice as fast as an expression
 _digests = re.compile(rb'"digest":("[^"]*")').findall
 _texts = re.compile(rb'"text":([0-9]+)').findall
 
 
 def _names(text: bytes) -> list[bytes]:
-    orders = [ORDERS] if b'"orders":' in text[: text.find(b"\n")] else []
+    head = text[: text.find(b"\n")]
     origins = [rest[: rest.index(b'"', 1) + 1] for rest in text.split(_ORIGIN)[1:]]
-    return [*_reported(text), *_admitted(text), *origins, *orders]
+    return [*_reported(text), *_links(head), *origins, *([ORDERS] if b'"orders":' in head else [])]
 
 
 TOKENS: dict[str, Callable[[bytes], list[bytes]]] = {  # of the text of a frame
     NAMES: _names,
+    LINKS: _links,
     COPIES: lambda text: [*_digests(text), *_texts(text)],
 }
 
 
-def frames(home: Path, family: str, *tokens: bytes) -> Iterator[tuple[Head, list[bytes], Position]]:
-    """Yield the frames of a log that may have one of these tokens, in order, as `reader.raw_frames` does."""
+def frames(home: Path, wanted: Mapping[str, Sequence[bytes]]) -> Iterator[tuple[Head, list[bytes], Position]]:
+    """Yield the frames of a log that may have one of the wanted tokens, which are given by family, in order, as
+    `reader.raw_frames` does."""
     for name in reader.names(home):
-        starts, rest = _find(home, name, family, tokens)
-        for text, end in itertools.chain(_at(home / name, starts), _behind(home, name, rest)):
+        places = [_find(home, name, family, tokens) for family, tokens in wanted.items()]
+        rest = min((rest for _, rest in places if rest is not None), default=None)
+        starts = {start for starts, _ in places for start in starts if rest is None or start < rest}
+        for text, end in itertools.chain(_at(home / name, sorted(starts)), _behind(home, name, rest)):
             first, *lines = text.splitlines()
             yield format.head(first), lines, (name, end)
 
@@ -52,7 +58,7 @@ def frames(home: Path, family: str, *tokens: bytes) -> Iterator[tuple[Head, list
 def newest(home: Path, token: bytes) -> Iterator[bytes]:
     """Yield the lines that have one of the NAMES, the last one first."""
     for name in reversed(reader.names(home)):
-        starts, rest = _find(home, name, NAMES, (token,))
+        starts, rest = _find(home, name, NAMES, [token])
         behind = [text for text, _ in _behind(home, name, rest) if token in text]
         for text in itertools.chain(reversed(behind), (text for text, _ in _at(home / name, reversed(starts)))):
             yield from (line for line in reversed(text.splitlines()[1:]) if token in line)
@@ -69,7 +75,7 @@ def _behind(home: Path, name: str, start: int | None) -> Iterator[tuple[bytes, i
     return reader.members_of(home / name, start, reader.ends(home, name)) if start is not None else iter(())
 
 
-def _find(home: Path, name: str, family: str, tokens: tuple[bytes, ...]) -> tuple[list[int], int | None]:
+def _find(home: Path, name: str, family: str, tokens: Sequence[bytes]) -> tuple[list[int], int | None]:
     """Return where the frames begin that may have one of these tokens in a file of the log, and where those begin that
     have no postings; None: all have."""
     view = f"{name.partition('.')[0]}.{family}"
@@ -118,6 +124,6 @@ def _made(home: Path, name: str, family: str, before: Postings | None) -> bytes:
         made = NewPostings()
     # Asked first: the next file begins behind the last frame of this one.
     complete = (home / name).stat().st_size if reader.successor(home, name) is not None else 0
-    for text, end in reader.ahead(reader.members_of(home / name, made.end, reader.ends(home, name))):
+    for text, end in reader.members_of(home / name, made.end, reader.ends(home, name)):
         made.add(TOKENS[family](text), end)
     return made.packed(following.tail(home / name, made.end), complete)

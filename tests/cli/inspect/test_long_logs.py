@@ -9,7 +9,7 @@ import pytest
 
 from tests import crashing
 from tests.logs import entry, frame, page, task, url, write
-from windrow.log import views
+from windrow.log import search, views
 from windrow.records import Order, Reason
 
 COMMANDS = {
@@ -56,7 +56,8 @@ def answers(directory: Path, *names: str) -> dict[str, str]:
 def test_commands_say_the_same_the_first_time_the_next_time_and_without_views(crawl: Path) -> None:
     first = answers(crawl)
     kept = {path.name for path in (crawl / "views").iterdir()}
-    assert kept == {"status", "metrics", "retirements", "00000.names", "00000.copies", "lock"}
+    families = {f"00000.{family}" for family in search.TOKENS}
+    assert kept == {"status", "metrics", "retirements", "lock", *families}
     assert answers(crawl) == first
     shutil.rmtree(crawl / "views")
     (crawl / "views").write_text("not a folder, as where nothing can be written")
