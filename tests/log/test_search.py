@@ -134,6 +134,21 @@ def test_frames_behind_the_postings_are_read(home: Path, monkeypatch: pytest.Mon
     assert answers(home) == without_views(home)
 
 
+def test_every_complete_file_of_a_long_log_has_postings_however_short_it_is(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(views, "KEEP", 3000)
+    assert all((home / name).stat().st_size < 3000 for name in log.names(home))
+    expected = without_views(home)
+    assert answers(home) == answers(home) == expected
+    *complete, last = log.names(home)
+    kept = {path.name for path in (home.parent / "views").glob("*.names")}
+    assert kept == {f"{name[:5]}.names" for name in complete} and f"{last[:5]}.names" not in kept
+    monkeypatch.setattr(views, "KEEP", 1 << 20)
+    shutil.rmtree(home.parent / "views")
+    assert answers(home) == expected and not (home.parent / "views").exists()
+
+
 def write_on(home: Path, first: int, last: int) -> None:
     journal = Log(home, (log.names(home)[-1], 0))
     for number in range(first, last):

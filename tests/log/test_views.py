@@ -12,7 +12,7 @@ import pytest
 
 from tests.logs import frame, ok, page, write
 from windrow import log, takedown
-from windrow.log import Hosts, Removals, Totals, View, views
+from windrow.log import Hosts, Removals, Totals, View, purges, views
 from windrow.records import Kind
 
 
@@ -134,6 +134,17 @@ def test_another_takedown_list_is_another_question(crawl: Path) -> None:
     assert listed() == listed() == set()
     (crawl / "takedown.txt").write_text("http://a.example.org/2\n")
     assert listed() == listed() == {"http://a.example.org/2"}
+
+
+def test_a_purge_counts_with_the_frame_that_says_so(crawl: Path) -> None:
+    (crawl / "takedown.txt").write_text("http://a.example.org/2\n")
+    view = View(crawl, "listed", Removals(takedown.of(crawl)))
+    assert view.read()[0].listed == {"http://a.example.org/2"}
+    order = purges.order("takedown.txt, line 1", ("http://a.example.org/2",), "p", 1.0)
+    write(crawl / "log", frame(3, orders=(order,)))
+    for again in (view, View(crawl, "listed", Removals(takedown.of(crawl)))):
+        (removals,) = again.read()
+        assert (removals.listed, removals.purged) == (set(), {"http://a.example.org/2"})
 
 
 def test_a_log_that_recovery_has_cut_is_counted_again(crawl: Path) -> None:

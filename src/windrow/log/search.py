@@ -84,7 +84,7 @@ def _find(home: Path, name: str, family: str, tokens: Sequence[bytes]) -> tuple[
         with contextlib.suppress(*views.FAULTS):
             stored = Postings(stack.enter_context(views.open_view(home.parent, view)))
             postings = stored if _fits(home, name, stored) else None
-        if _missing(home / name, postings) >= views.KEEP and views.writable(home.parent):
+        if _wanting(home, name, postings) and views.writable(home.parent):
             made = _made(home, name, family, postings)
             views.write(home.parent, view, made)
             postings = Postings(io.BytesIO(made))
@@ -106,12 +106,13 @@ def _fits(home: Path, name: str, postings: Postings) -> bool:
     return following.ends_at(home, name, head.end, head.tail)
 
 
-def _missing(path: Path, postings: Postings | None) -> int:
-    """Return how many bytes of a file of the log have no postings and can have some."""
-    size = path.stat().st_size
-    if postings is None:
-        return size if size < 1 << 32 else 0  # a position in the file has 4 bytes
-    return 0 if postings.head.complete else size - postings.head.end
+def _wanting(home: Path, name: str, postings: Postings | None) -> bool:
+    """Return whether postings of a file of the log are to be made: of a long log, all that stay as they are."""
+    size, end = (home / name).stat().st_size, postings.head.end if postings is not None else 0
+    if size >= 1 << 32 or (postings is not None and postings.head.complete):  # a position in the file has 4 bytes
+        return False
+    long = reader.length(home.parent) >= views.KEEP
+    return size - end >= views.KEEP or (long and reader.successor(home, name) is not None)
 
 
 def _made(home: Path, name: str, family: str, before: Postings | None) -> bytes:
