@@ -140,15 +140,20 @@ def test_a_client_that_does_not_exist_is_refused_before_the_first_request(tmp_pa
     assert not truth.frames(directory)
 
 
-def test_an_error_of_a_client_ends_the_crawl_and_burns_no_url(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [("1 / 0", "ZeroDivisionError"), ("return b''", "the client returned bytes, not a Capture or a Failure")],
+)
+def test_an_error_of_a_client_ends_the_crawl_and_burns_no_url(line: str, message: str, tmp_path: Path) -> None:
     """What is under way goes back: with the error corrected, the crawl continues where it was."""
-    broken = MEMORY.replace("    async def get(self, request):\n", "    async def get(self, request):\n        1 / 0\n")
+    get = "    async def get(self, request):\n"
+    broken = MEMORY.replace(get, f"{get}        {line}\n")
     directory = prepare(tmp_path / "crawl", broken, "memory", {})
     with (directory / "crawl.toml").open("a") as file:
         file.write(f"[plugins.memory.pages]\n{json.dumps('http://a.test/')} = 'the page'\n")
     (directory / "hosts").write_text("*.test\t127.0.0.1:1\n")
     result = crashing.run(["crawl", str(directory)])
-    assert result.code != 0 and "ZeroDivisionError" in result.err
+    assert result.code != 0 and message in result.err and "memory.py, line " in result.err
     assert not truth.committed(directory)
     (directory / "memory.py").write_text(MEMORY)
     assert crashing.run(["crawl", str(directory), "--json"]).json["why"] == "done"

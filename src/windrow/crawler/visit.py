@@ -17,6 +17,7 @@ from windrow.crawler.machine.network import Endpoint, suspect
 from windrow.crawler.machine.outage import Way
 from windrow.crawler.stations import Stations
 from windrow.frontier.policy import budget
+from windrow.plugins import WrongResult
 from windrow.records import Capture, Closing, Failure, Kind, Lease, Origin, Reason, Request, Task
 
 _LAST_CALL = 20.0  # seconds that requests in flight get to finish when the crawl is stopped
@@ -90,6 +91,9 @@ class Visit:
         start = session.clock.now()
         answer = await (send or self.stations.client.get)(request)
         self.last = session.clock.now()
+        if not isinstance(answer, Capture | Failure):
+            problem = f"the client returned {type(answer).__name__}, not a Capture or a Failure"
+            raise WrongResult(problem, session.options.fetch.client, self.stations.client)
         if suspect(answer):
             return answer if await network.counts(Way.HOSTS, self._target(task), start) else None
         if network.alert or not self._answered:
