@@ -130,6 +130,10 @@ class Regained(DeafNeighbours):
         if self.times == 2:
             raise ValueError("taken")
 
+    async def addresses(self) -> Addresses:
+        await asyncio.Event().wait()
+        raise AssertionError
+
 
 class NotedPart(Part):
     def __init__(self) -> None:

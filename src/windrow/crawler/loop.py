@@ -112,12 +112,12 @@ class Crawl:
                 self.finish("pages")
             again = math.inf if self.stopping else await self._visits.lease(now)
             self._visits.settle(again)
-            self._rest(again is None and self._visits.over and not self.orders.pending())
+            self._note_idle(again is None and self._visits.over and not self.orders.pending())
             if not self.stopping:
                 pause = 1.0 if again is None else again - session.clock.now()
                 await clock.nap(self._wake, min(pause, ending.left(limits, session.clock.now() - self._started)))
 
-    def _rest(self, idle: bool) -> None:
+    def _note_idle(self, idle: bool) -> None:
         """Take note of whether there is work. Without any, the crawl is done, unless others may still bring some."""
         asked = self._exchanging or self._guest
         if asked is not None:
