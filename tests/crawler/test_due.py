@@ -32,7 +32,7 @@ def test_each_visit_is_requested_archived_and_reported(tmp_path: Path, monkeypat
         hosts = site.hosts_file(tmp_path / "hosts")
         settings = ["fetch.delay=0", "fetch.ip_delay=0", "fetch.allow_private=true", "extract.extractor=none"]
         settings += [f"fetch.hosts_file={hosts}", "identity.contact=mail@example.org"]
-        asyncio.run(start.run(tmp_path, config.make(settings, tmp_path), lambda crawl, resumed: None))
+        asyncio.run(start.run(tmp_path, config.make(settings, tmp_path), start.Observer()))
         pages = [request.path for request in site.log if request.path in ("/", "/more")]
     assert collections.Counter(pages) == {"/": 3, "/more": 3}
     found = status(tmp_path)

@@ -100,7 +100,8 @@ def test_a_shard_waits_for_a_replica_that_becomes_the_master(tmp_path: Path) -> 
     place = directories.prepare(tmp_path, config.load(tmp_path / "crawl.toml"), 1)[0]
 
     async def enter(url: str, patience: float) -> None:
-        async with shard.neighbours(place, config.load(place / "crawl.toml"), ShardAccess(url, patience)):
+        options = config.load(place / "crawl.toml")
+        async with shard.neighbours(place, options, ShardAccess(url, patience), lambda text: None):
             pass
 
     async def promote(server: Server) -> None:
