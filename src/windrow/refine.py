@@ -16,6 +16,7 @@ from windrow.corpus.document import Draft
 from windrow.dedup import ngrams
 from windrow.dedup.ngrams import Ngrams
 from windrow.extraction import readers
+from windrow.extraction.readers import Reader
 from windrow.frontier.policy import hints, scope
 from windrow.judge import soft404
 from windrow.judge.focus import topic
@@ -69,9 +70,9 @@ class Refiner:
         self._read = readers.table(config, self._known if self._hinting else None)
         self.reader = self._read.reader  # of a capture: its limits are the worker's affair
 
-    def __call__(self, capture: Capture, sketch: str = "") -> Refined:
-        """Refine a page. `sketch`: the soft-404 sketch of its origin; "" if none is known."""
-        result = self._read(capture)
+    def __call__(self, capture: Capture, sketch: str = "", reader: Reader | None = None) -> Refined:
+        """Refine a page. `sketch`: the soft-404 sketch of its origin; "" if none is known. `reader`: if it is known."""
+        result = self._read(capture, reader)
         if isinstance(result, Listing):
             return self._listed(capture, result, sketch)
         return self.judged(capture, result, sketch)
@@ -160,9 +161,8 @@ class Refiner:
 
     def _embeds(self, capture: Capture, links: tuple[Link, ...], refused: dict[str, int]) -> tuple[Url, ...]:
         """Return the requisites of a page. A frame within the scope is a link: its own links are wanted too."""
-        from windrow.extraction.page import (
-            requisites,  # with the parser; the driver imports this module, and never parses
-        )
+        # With the parser: the driver imports this module, and never parses.
+        from windrow.extraction.page import requisites
 
         followed = {link.url.key for link in links}
         kept = []

@@ -27,7 +27,7 @@ WORKER = """
 import ctypes, os, signal, time
 from windrow.crawler.workers import process
 refine = process.Refiner.__call__
-def misbehave(self, capture, sketch=""):
+def misbehave(self, capture, sketch="", reader=None):
     body = capture.body
     if b"SPIN" in body:
         while True: pass
@@ -44,7 +44,7 @@ def misbehave(self, capture, sketch=""):
         if not os.path.exists(marker):
             open(marker, "w").close()
             ctypes.string_at(0)
-    return refine(self, capture, sketch)
+    return refine(self, capture, sketch, reader)
 process.Refiner.__call__ = misbehave
 process.main()
 """

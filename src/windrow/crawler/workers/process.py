@@ -118,8 +118,9 @@ def _answer(channel: _Channel, requests: list[wire.ReadRequest], refiner: Refine
     answers: list[wire.Answer] = []
     sent = time.monotonic()
     for request in requests:
-        limits.begin(refiner.reader(request.capture))
-        answers.append(_read(request, refiner))
+        reader = refiner.reader(request.capture)
+        limits.begin(reader)
+        answers.append(_read(request, refiner, reader))
         if (now := time.monotonic()) - sent > _PATIENCE:
             channel.send(answers)
             answers, sent = [], now
@@ -128,11 +129,11 @@ def _answer(channel: _Channel, requests: list[wire.ReadRequest], refiner: Refine
         channel.send(answers)
 
 
-def _read(request: wire.ReadRequest, refiner: Refiner) -> wire.Answer:
+def _read(request: wire.ReadRequest, refiner: Refiner, reader: Reader) -> wire.Answer:
     try:
         if request.probe:
             return wire.Sketched(refiner.sketch(request.capture))
-        return refiner(request.capture, request.sketch)
+        return refiner(request.capture, request.sketch, reader)
     except MemoryError:
         raise
     except (Exception, SystemExit) as error:  # of ours, of a library, or of the user's code: the pool decides

@@ -50,9 +50,12 @@ class ReaderTable:
         self._rows, self._extractor, self._agent = rows, extractor, agent.lower()
         self._only_html = [*rows.values()] == [extractor]
 
-    def __call__(self, capture: Capture) -> Page | Listing:
-        """Read a capture; the page is empty if no reader takes it, or if it is longer than its reader allows."""
-        reader = self.reader(capture)
+    def __call__(self, capture: Capture, reader: Reader | None = None) -> Page | Listing:
+        """Read a capture; the page is empty if no reader takes it, or if it is longer than its reader allows.
+
+        `reader`: what `reader` returned of this capture, if it was asked already.
+        """
+        reader = reader or self.reader(capture)
         if reader is self._extractor:
             page = reader.read(capture)
             assert isinstance(page, Page)
